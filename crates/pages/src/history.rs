@@ -15,7 +15,7 @@ pub fn history(entries_: &[Json], last: u64, older: Option<u64>) -> Page {
         form.card.question action="/history" {
             p { label for="from" { "From revision" } input #from name="from" type="number" min="0" max=(last) value=(last.saturating_sub(1)); }
             p { label for="to" { "To revision" } input #to name="to" type="number" min="0" max=(last) value=(last); }
-            p { button.main { "Show the difference" } }
+            p { button.main { "Show the difference" } " " button formaction="/changes" { "What it changes for whom" } }
         }
         section.card { @if entries_.is_empty() { p.empty { "Nothing was written here, or nothing that you may read." } } (entries(entries_)) }
         @if let Some(older) = older { p.pages { a.button rel="next" href=(Address::of("/history").with("before", &older.to_string())) { "Older" } } }

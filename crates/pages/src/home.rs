@@ -31,7 +31,7 @@ pub fn home(contents: &Json, revisions: Option<&[Json]>) -> Page {
         }
         div.two {
             section.card {
-                header { h2 { "What is odd" } a href="/diagnostics" { "all" } }
+                header { h2 { "What is odd" } span { a href="/findings" { "findings" } " · " a href="/diagnostics" { "all" } } }
                 @if warnings.is_empty() { p.empty { "Nothing, or nothing that you may see." } }
                 ul.rows { @for one in warnings.iter().take(WARNINGS) { li { (diagnostic(one)) } } }
             }

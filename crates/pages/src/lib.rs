@@ -24,6 +24,7 @@ mod policy;
 mod problem;
 mod relation;
 mod report;
+mod review;
 mod seen;
 mod shell;
 
@@ -37,4 +38,5 @@ pub use self::lists::{Sort, code, codes, kinds, list, search, thing as address_o
 pub use self::pairs::connections;
 pub use self::policy::thing;
 pub use self::problem::{diagnostics, problem, sign_in};
+pub use self::review::{changes, findings};
 pub use self::shell::{Around, Health, Medium, Page, Reader, Section};

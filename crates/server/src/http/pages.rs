@@ -49,6 +49,8 @@ pub(super) fn router(app: Shared, api: Router) -> Router {
         page("/codes/{code}", read(browse::code, &site)),
         page("/diagnostics", read(browse::diagnostics, &site)),
         page("/history", read(history::history, &site)),
+        page("/changes", read(history::changes, &site)),
+        page("/findings", read(browse::findings, &site)),
         page("/sign-in", read(session::form, &site).merge(post(session::sign_in))),
         page("/sign-out", post(session::sign_out)),
         page("/pages/theme", get(session::theme)),

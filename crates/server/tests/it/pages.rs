@@ -48,7 +48,7 @@ pub(crate) const EXAMPLES: [(&str, &[&str]); 14] = [
 ];
 
 /// Pages that every server has.
-pub(crate) const PAGES: [&str; 15] = [
+pub(crate) const PAGES: [&str; 17] = [
     "/",
     "/connections",
     "/connection",
@@ -63,6 +63,8 @@ pub(crate) const PAGES: [&str; 15] = [
     "/codes",
     "/codes/UP201",
     "/history",
+    "/changes",
+    "/findings",
     "/diagnostics",
 ];
 
@@ -242,4 +244,15 @@ fn history_shows_who_changed_what_and_the_difference_of_two_revisions() {
     );
     assert!(seen(&served, "/history?from=0&to=2").text().contains("added"));
     assert!(seen(&served, "/").text().contains("keep them out"), "the first page has what changed lately");
+    let review = seen(&served, "/changes?from=1&to=2").text();
+    assert!(review.contains("permit → deny") && review.contains("night (edited)"), "{review}");
+    let opened = seen(&served, "/changes?from=0&to=1").text();
+    assert!(opened.contains("Lets more through") && opened.contains("night (added)"), "{opened}");
+    assert!(seen(&served, "/changes?from=2&to=2").text().contains("No result changes."));
+}
+
+#[test]
+fn findings_about_policies_have_a_page() {
+    let told = seen(&example("demo"), "/findings").text();
+    assert!(told.contains("hc-a goes before hc-b by name only") && told.contains("UP202"), "{told}");
 }

@@ -68,6 +68,17 @@ fn mark(listed: &mut Json, sort: Sort) {
     }
 }
 
+/// What is wrong with the policies themselves.
+pub(super) async fn findings(visit: Visit) -> Response {
+    match visit.post(Address::of("/v1/lint"), &serde_json::json!({})).await {
+        Ok(said) => {
+            let page = upheld_pages::findings(&said.json);
+            visit.shows(&page, said, Some(command::of("lint", Some(&visit.server()), &[])))
+        }
+        Err(said) => visit.refused(Section::Policies, said),
+    }
+}
+
 pub(super) async fn search(visit: Visit) -> Response {
     let query = visit.value("q");
     match visit.get(Address::of("/v1/search").with("q", query).with("limit", ROWS)).await {

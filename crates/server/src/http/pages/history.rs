@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde_json::Value as Json;
-use upheld_pages::{Address, Changed, Section, difference, history as listed};
+use serde_json::{Value as Json, json};
+use upheld_pages::{Address, Changed, Section, command, difference, history as listed};
 
 use super::visit::{Said, Visit};
 
@@ -22,6 +22,25 @@ pub(super) async fn history(visit: Visit) -> Response {
     };
     match shown {
         Ok((entries, last, older, said)) => visit.shows(&listed(&entries, last, older), said, None),
+        Err(said) => visit.refused(Section::History, said),
+    }
+}
+
+/// What changes from one revision to another, and for whom.
+pub(super) async fn changes(visit: Visit) -> Response {
+    let number = |name: &str| visit.value(name).parse::<u64>().ok();
+    let last = match visit.get(Address::of("/v1/revisions").with("limit", "1")).await {
+        Ok(said) => said.json.get("last").and_then(Json::as_u64).unwrap_or_default(),
+        Err(said) => return visit.refused(Section::History, said),
+    };
+    let after = number("to").unwrap_or(last);
+    let before = number("from").unwrap_or(after.saturating_sub(1));
+    match visit.post(Address::of("/v1/diff"), &json!({"before": before, "after": after})).await {
+        Ok(said) => {
+            let page = upheld_pages::changes(&said.json, before, after);
+            let range = format!("{before}..{after}");
+            visit.shows(&page, said, Some(command::of("diff", Some(&visit.server()), &[&range])))
+        }
         Err(said) => visit.refused(Section::History, said),
     }
 }

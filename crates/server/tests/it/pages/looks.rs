@@ -9,7 +9,7 @@ use super::example;
 use crate::support::{eventually, installed};
 
 /// Every view once, where it has something to show.
-const VIEWS: [(&str, &str, &str); 18] = [
+const VIEWS: [(&str, &str, &str); 20] = [
     ("home", "demo", "/"),
     ("connection", "demo", "/connection?from=web-1&to=backend-1"),
     ("connection-tie", "demo", "/connection?from=web-1&to=backend-1&kind=HealthCheck"),
@@ -24,6 +24,8 @@ const VIEWS: [(&str, &str, &str); 18] = [
     ("policy", "demo", "/policy/TrafficLog/default/web-to-backend-policy"),
     ("search", "demo", "/search?q=web"),
     ("history", "demo", "/history"),
+    ("findings", "demo", "/findings"),
+    ("changes", "demo", "/changes"),
     ("kinds", "demo", "/kinds"),
     ("code", "demo", "/codes/UP201"),
     ("problem", "demo", "/connection?from=wbe-1&to=backend-1"),

@@ -162,6 +162,8 @@ fn hostile_texts_are_texts() {
             "/objects",
             "/history",
             "/history?from=0&to=1",
+            "/changes?from=0&to=1",
+            "/findings",
             "/policy/AccessPolicy/access/p",
             "/connection?from=web-1&to=web-1",
             "/policy/TrafficLog/default/l",

@@ -1,0 +1,103 @@
+//! Before and after a change: what is wrong with policies, and what changes between two revisions.
+
+use maud::{Markup, html};
+use serde_json::Value as Json;
+
+use crate::address::Address;
+use crate::problem::diagnostic;
+use crate::seen::{Seen, joined, place};
+use crate::shell::{Page, Section};
+
+/// Shifts that are shown on one page.
+const MOST: usize = 60;
+
+/// What is wrong with the policies themselves.
+pub fn findings(linted: &Json) -> Page {
+    let all = linted.items("findings");
+    let main = html! {
+        section.card {
+            @if all.is_empty() { p.empty { "Nothing, or nothing that you may see." } }
+            ul.rows { @for one in all.iter().take(MOST) { li { (diagnostic(one)) } } }
+            @if all.len() > MOST { p.more { "and " (all.len() - MOST) " more; the JSON has all of them" } }
+        }
+    };
+    Page::new(Section::Policies, linted.text("headline"), main)
+        .crumb("Policies", Some(Address::of("/policies")))
+        .crumb("Findings", None)
+}
+
+/// What changes from one revision to another, and for whom: what lets more through first.
+pub fn changes(shifts: &Json, from: u64, to: u64) -> Page {
+    let all = shifts.items("shifts");
+    let of = |wanted: &'static str| {
+        all.iter().filter(move |shift| (shift.raw("direction") == "widened") == (wanted == "widened"))
+    };
+    let main = html! {
+        form.card.question action="/changes" {
+            p { label for="from" { "From revision" } input #from name="from" type="number" min="0" value=(from); }
+            p { label for="to" { "To revision" } input #to name="to" type="number" min="0" value=(to); }
+            p { button.main { "Compare" } }
+        }
+        @for (word, heading) in [("widened", "Lets more through"), ("others", "Other results that change")] {
+            @if of(word).next().is_some() {
+                section.card {
+                    header { h2 { (heading) } }
+                    @for shift in of(word).take(MOST) { (one(shift)) }
+                    @if of(word).count() > MOST { p.more { "and more; the JSON has all of them" } }
+                }
+            }
+        }
+        @if !shifts.items("violations").is_empty() {
+            section.card {
+                header { h2 { "Violations" } }
+                ul.rows { @for violation in shifts.items("violations").iter().take(MOST) {
+                    li { b { (violation.text("turn")) } " (" (violation.text("state")) ") " (violation.text("message")) }
+                } }
+            }
+        }
+        @if all.is_empty() && shifts.items("violations").is_empty() { section.card { p.empty { "No result changes." } } }
+        @for note in shifts.items("notes") { p.note { (note.text("text")) } }
+        p { a href=(Address::of("/history").with("from", &from.to_string()).with("to", &to.to_string())) { "What was written" } }
+    };
+    Page::new(Section::History, shifts.text("headline/text"), main)
+        .crumb("History", Some(Address::of("/history")))
+        .crumb("Review", None)
+}
+
+/// One sort of change: what it is about, what was, what is, how many, and because of what.
+fn one(shift: &Json) -> Markup {
+    let causes: Vec<String> = shift
+        .items("causes")
+        .iter()
+        .map(|cause| format!("{} ({})", cause.text("name"), cause.text("change")))
+        .collect();
+    let at = shift.items("causes").first().and_then(|cause| place(cause.part("at")));
+    let words = shift.part("example/question");
+    html! {
+        div.rows {
+            p {
+                b { (shift.text("kind")) } " " (shift.text("before/verdict")) " → " (shift.text("after/verdict")) ", "
+                (size(shift.part("size"))) ", for example "
+                a href=(Address::of("/explain").with_words(words)) { (shift.text("example/what")) }
+            }
+            p.bc { "because of " (causes.join(", ")) @if let Some(at) = at { " " span.at { (at) } } }
+            p.bc { "by " (joined(shift.items("after/policies"))) ", before by " (joined(shift.items("before/policies"))) }
+            @for field in shift.items("fields") {
+                p { code { (field.text("field")) } " " del { (value(field, "before")) } " → " ins { (value(field, "after")) } }
+            }
+        }
+    }
+}
+
+fn value(field: &Json, side: &str) -> String {
+    if field.has(side) { field.text(side) } else { "not set".to_owned() }
+}
+
+/// `{"connections": 3}` in words.
+fn size(size: &Json) -> String {
+    let counted = size.as_object().and_then(|size| size.iter().next());
+    counted.map_or_else(String::new, |(noun, count)| match noun.as_str() {
+        "requests" => format!("{count} kinds of requests"),
+        noun => format!("{count} {noun}"),
+    })
+}
