@@ -27,7 +27,7 @@ impl Compared<'_, '_> {
         let kinds: BTreeSet<&str> = kinds(was).chain(kinds(is)).map(|(name, _)| name).collect();
         let meshes: BTreeSet<&str> = scopes(was).chain(scopes(is)).map(|(name, _)| name).collect();
         let wanted = self.after.options().mesh.as_deref();
-        for kind in kinds.into_iter().filter(|kind| concerns(self.causes, [was, is], kind)) {
+        for kind in kinds.into_iter().filter(|kind| !self.same_rules() || concerns(self.causes, [was, is], kind)) {
             for mesh in meshes.iter().filter(|mesh| wanted.is_none_or(|wanted| wanted == **mesh)) {
                 all = all.with(self.pairs_of(kind, mesh, progress));
             }
@@ -35,13 +35,20 @@ impl Compared<'_, '_> {
         all
     }
 
+    /// Whether both worlds are asked by one edition of the rules.
+    fn same_rules(&self) -> bool {
+        self.before.options().semantics == self.after.options().semantics
+    }
+
     fn pairs_of(&self, kind: &str, mesh: &str, progress: &dyn Progress) -> Shifts {
         let snapshots = [self.before.snapshot(), self.after.snapshot()];
-        let (all, [was, is]) = match Local::of(snapshots, self.causes, kind, mesh) {
+        let local = if self.same_rules() { Local::of(snapshots, self.causes, kind, mesh) } else { None };
+        let (all, [was, is]) = match local {
             Some(local) => (Some(local.all), local.sides(progress)),
             None => (None, snapshots.map(|snapshot| Side::of(snapshot, kind, mesh, progress))),
         };
-        let same = was.same_as(&is);
+        // Under other rules the same policy may come to something else.
+        let same = if self.same_rules() { was.same_as(&is) } else { Vec::new() };
         let callers = Joint::of(was.pairs.callers(), is.pairs.callers());
         let called = Joint::of(was.pairs.called(), is.pairs.called());
         let compared = all.unwrap_or(callers.both * called.both);

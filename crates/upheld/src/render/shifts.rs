@@ -127,7 +127,7 @@ fn heading(causes: &[Cause], block: &[&Shift], screen: &Screen) -> String {
     let names: Vec<String> = causes.iter().take(LISTED).map(|cause| visible(&cause.title())).collect();
     let more = causes.len().saturating_sub(LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let names = if names.is_empty() { "(no document)".to_owned() } else { names.join(", ") };
+    let names = if names.is_empty() { "other rules".to_owned() } else { names.join(", ") };
     let total = block
         .iter()
         .skip(1)

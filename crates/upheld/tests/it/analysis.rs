@@ -85,6 +85,14 @@ fn runs_fail_only_on_what_is_named() {
 }
 
 #[test]
+fn another_edition_of_the_rules_is_a_change_too() {
+    let folder = example("demo");
+    let upgrade = told(folder.path(), "diff --semantics kuma/0.3..kuma/0.4");
+    assert!(upgrade.starts_with("exit 1") && upgrade.contains("PERMIT → DENY  TrafficPermission"), "{upgrade}");
+    assert!(told(folder.path(), "diff --semantics kuma/0.3..kuma/0.3").starts_with("exit 0"));
+}
+
+#[test]
 fn what_depends_on_a_policy_is_told_before_it_goes() {
     let folder = example("demo");
     let affected = told(folder.path(), "affected web-to-backend-policy");
