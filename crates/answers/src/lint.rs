@@ -14,8 +14,9 @@ mod selection;
 mod tests;
 
 use upheld_dialects::dialects;
+use upheld_engine::Snapshot;
 use upheld_model::tree::{Kind, Value};
-use upheld_model::{Diagnostic, Fault, Label, NodeRef, Severity, Span};
+use upheld_model::{Diagnostic, Label, NodeRef, Severity, Span};
 
 use self::allowed::Allowances;
 use crate::World;
@@ -32,6 +33,14 @@ pub struct Linted {
 }
 
 impl Linted {
+    /// Only findings of these codes, or of those that begin so; all of them if none is named.
+    #[must_use]
+    pub fn only(mut self, codes: &[String]) -> Self {
+        let is_wanted = |code: &str| codes.is_empty() || codes.iter().any(|only| code.starts_with(only.as_str()));
+        self.findings.retain(|finding| is_wanted(finding.fault.code()));
+        self
+    }
+
     /// How many findings are of a severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
@@ -85,22 +94,22 @@ impl World<'_> {
 }
 
 /// A finding at the first line of a document.
-fn at_document(world: &upheld_engine::Snapshot, finding: Diagnostic, at: NodeRef, text: &str) -> Diagnostic {
-    match label(world, at, text) {
+fn at_document(snapshot: &Snapshot, finding: Diagnostic, at: NodeRef, text: &str) -> Diagnostic {
+    match label(snapshot, at, text) {
         Some(Label { source, span, text }) => finding.at(source, span, text),
         None => finding,
     }
 }
 
 /// With another document that has a part in it.
-fn beside(world: &upheld_engine::Snapshot, finding: Diagnostic, at: NodeRef, text: &str) -> Diagnostic {
-    match label(world, at, text) {
+fn beside(snapshot: &Snapshot, finding: Diagnostic, at: NodeRef, text: &str) -> Diagnostic {
+    match label(snapshot, at, text) {
         Some(Label { source, span, text }) => finding.related(source, span, text),
         None => finding,
     }
 }
 
-fn label(snapshot: &upheld_engine::Snapshot, at: NodeRef, text: &str) -> Option<Label> {
+fn label(snapshot: &Snapshot, at: NodeRef, text: &str) -> Option<Label> {
     let document = snapshot.files().value(at)?;
     Some(Label { source: at.source, span: named(document), text: text.to_owned() })
 }
@@ -117,9 +126,4 @@ fn named(document: Value<'_>) -> Span {
 
 fn own_name(map: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
     map.entries().find(|(key, _)| ["name", "id"].contains(&key.text()))
-}
-
-/// Whether a fault is about a set of policies, and not about one document that cannot be read.
-pub fn is_finding(fault: Fault) -> bool {
-    fault.code() >= Fault::Shadowed.code() && fault.code() < Fault::NotFound.code()
 }

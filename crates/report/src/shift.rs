@@ -86,6 +86,13 @@ pub struct ChangedDocument {
     pub at: Option<At>,
 }
 
+impl ChangedDocument {
+    /// `KIND/SCOPE/NAME`.
+    pub fn id(&self) -> String {
+        format!("{}/{}/{}", self.kind, self.scope, self.name)
+    }
+}
+
 /// What happened to a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -105,16 +112,6 @@ impl Change {
             Self::Added => "added",
             Self::Edited => "edited",
             Self::Removed => "removed",
-        }
-    }
-
-    /// What it was if time ran backwards.
-    #[must_use]
-    pub fn reversed(self) -> Self {
-        match self {
-            Self::Added => Self::Removed,
-            Self::Edited => Self::Edited,
-            Self::Removed => Self::Added,
         }
     }
 }

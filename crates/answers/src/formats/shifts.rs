@@ -31,8 +31,7 @@ pub fn shifts_markdown(shifts: &Shifts) -> String {
         for document in shifts.changed.iter().take(SHOWN * 5) {
             let at =
                 document.at.as_ref().map(|at| format!(" ({})", markdown_text(&at.to_string()))).unwrap_or_default();
-            let name = format!("{}/{}/{}", document.kind, document.scope, document.name);
-            put(&mut text, format_args!("- {} {}{at}\n", document.change.word(), markdown_text(&name)));
+            put(&mut text, format_args!("- {} {}{at}\n", document.change.word(), markdown_text(&document.id())));
         }
         text.push_str("\n</details>\n");
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::Deserialize;
@@ -50,9 +50,7 @@ async fn lint(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody
     let LintQuestion { only } = read(&headers, &body)?;
     let held = Arc::clone(&view);
     let said = ask(&view, move |world| {
-        let mut linted = world.lint(held.loaded.warnings.as_slice());
-        let is_wanted = |code: &str| only.is_empty() || only.iter().any(|only| code.starts_with(only.as_str()));
-        linted.findings.retain(|finding| is_wanted(finding.fault.code()));
+        let linted = world.lint(held.loaded.warnings.as_slice()).only(&only);
         let snapshot = world.snapshot();
         Ok(Findings { files: snapshot.files(), linted: &linted }.document(snapshot.digest()))
     });
@@ -73,38 +71,23 @@ struct DiffQuestion {
 /// documents would do that are not written yet, a write with `dryRun=true` says.
 #[utoipa::path(post, path = "/v1/diff", request_body(content = Object, example = json!({})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn diff(
-    State(app): State<Shared>,
-    observed: Observed,
-    Visible(view): Visible,
-    headers: HeaderMap,
-    RawBody(body): RawBody,
-) -> Result<Response, Problem> {
-    let question = read(&headers, &body)?;
-    let (before, after) = sides(&app, &observed, &view, &question).await?;
-    Ok(answered(&after, compared(&before, &after).await?))
+async fn diff(sides: Sides) -> Result<Response, Problem> {
+    let compared = sides.compared().await?;
+    Ok(answered(&sides.after, compared))
 }
 
 /// Does every result stay as it is from one revision to another? `equal`, `differs` or `undecided`, with what speaks against it.
 #[utoipa::path(post, path = "/v1/prove", request_body(content = Object, example = json!({})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn prove(
-    State(app): State<Shared>,
-    observed: Observed,
-    Visible(view): Visible,
-    headers: HeaderMap,
-    RawBody(body): RawBody,
-) -> Result<Response, Problem> {
-    let question = read(&headers, &body)?;
-    let (before, after) = sides(&app, &observed, &view, &question).await?;
-    let found = compared(&before, &after).await?;
+async fn prove(sides: Sides) -> Result<Response, Problem> {
+    let found = sides.compared().await?;
     let shifts = found.get("shifts").and_then(Json_::as_array);
     let proof = json!({
         "kind": "Proof", "verdict": found.get("verdict"), "headline": found.get("headline"),
         "counterexample": shifts.and_then(|shifts| shifts.first()), "notes": found.get("notes"),
         "snapshots": found.get("snapshots"),
     });
-    Ok(answered(&after, proof))
+    Ok(answered(&sides.after, proof))
 }
 
 /// Which policy.
@@ -153,28 +136,41 @@ async fn why_not(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawB
     Ok(answered(&view, said.await?))
 }
 
-/// Both revisions, as far as the caller may see them.
-async fn sides(
-    app: &Shared,
-    observed: &Observed,
-    view: &Arc<View>,
-    question: &DiffQuestion,
-) -> Result<(Arc<View>, Arc<View>), Problem> {
-    let at = async |revision: Revision| {
-        let whole = app.live.at(revision, app.store.as_ref()).await?;
-        app.parts.of(&whole, observed.access(), Operation::See).await
-    };
-    let after = match question.after {
-        Some(revision) => at(revision).await?,
-        None => Arc::clone(view),
-    };
-    let before = question.before.unwrap_or(Revision(after.revision().0.saturating_sub(1)));
-    Ok((at(before).await?, after))
+/// Two revisions, as far as the caller may see them.
+struct Sides {
+    before: Arc<View>,
+    after: Arc<View>,
 }
 
-/// What changes, as programs get it.
-async fn compared(before: &Arc<View>, after: &Arc<View>) -> Result<Json_, Problem> {
-    let [before, after] = [before, after].map(Arc::clone);
-    let done = heavy(move || before.shifts_to(&after, now()).document(before.digest(), after.digest()));
-    done.await.map_err(|_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the question was not answered"))
+impl FromRequest<Shared> for Sides {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Shared) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let Visible(view) = Visible::from_request_parts(&mut parts, app).await?;
+        let Ok(observed) = Observed::from_request_parts(&mut parts, app).await;
+        let headers = parts.headers.clone();
+        let RawBody(body) = RawBody::from_request(Request::from_parts(parts, body), app).await?;
+        let question: DiffQuestion = read(&headers, &body)?;
+        let at = async |revision: Revision| {
+            let whole = app.live.at(revision, app.store.as_ref()).await?;
+            app.parts.of(&whole, observed.access(), Operation::See).await
+        };
+        let after = match question.after {
+            Some(revision) => at(revision).await?,
+            None => view,
+        };
+        let before = question.before.unwrap_or(Revision(after.revision().0.saturating_sub(1)));
+        Ok(Self { before: at(before).await?, after })
+    }
+}
+
+impl Sides {
+    /// What changes, as programs get it.
+    async fn compared(&self) -> Result<Json_, Problem> {
+        let [before, after] = [&self.before, &self.after].map(Arc::clone);
+        let done = heavy(move || before.shifts_to(&after, now()).document(before.digest(), after.digest()));
+        let stopped = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the question was not answered");
+        done.await.map_err(stopped)
+    }
 }

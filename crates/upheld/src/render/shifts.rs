@@ -59,8 +59,7 @@ fn changed(shifts: &Shifts, screen: &Screen) -> String {
             .as_ref()
             .map(|at| format!("  {}", style::paint(style::DIM, &at.to_string())))
             .unwrap_or_default();
-        let name = format!("{}/{}/{}", document.kind, document.scope, document.name);
-        text.push_str(&format!("  {:<8} {}{at}\n", document.change.word(), visible(&name)));
+        text.push_str(&format!("  {:<8} {}{at}\n", document.change.word(), visible(&document.id())));
     }
     if shifts.changed.len() > shown {
         text.push_str(&format!("  and {} more (--verbose lists all)\n", shifts.changed.len() - shown));

@@ -39,9 +39,7 @@ pub(super) fn print(session: &Session<'_>, compared: &Compared) {
         }
         Format::Jsonl => found.shifts.iter().for_each(|shift| screen.print_data(shift)),
         Format::Name => {
-            let names = found.changed.iter();
-            let line = |one: &crate::report::ChangedDocument| format!("{}/{}/{}\n", one.kind, one.scope, one.name);
-            print_plain(&names.map(line).collect::<String>());
+            print_plain(&found.changed.iter().map(|one| format!("{}\n", one.id())).collect::<String>());
         }
         Format::Table | Format::Wide => screen.print(&shifts::text(found, screen)),
     }

@@ -2,7 +2,7 @@
 
 use upheld_answers::World;
 use upheld_answers::formats::Findings as Found;
-use upheld_model::{Diagnostic, Severity};
+use upheld_model::Severity;
 
 use crate::cli::{Findings, Format, Lint, LintFail, Output, Results};
 use crate::commands::Session;
@@ -12,12 +12,7 @@ use crate::render::{print_plain, shifts};
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Lint) -> Exit {
     let Some(loaded) = session.load_beside(None) else { return Exit::Failed };
     let options = session.options();
-    let mut linted = World::new(&loaded.snapshot, &options).lint(loaded.warnings.as_slice());
-    let is_wanted = |finding: &Diagnostic| {
-        let code = finding.fault.code();
-        wanted.only.is_empty() || wanted.only.iter().any(|only| code.starts_with(only.as_str()))
-    };
-    linted.findings.retain(is_wanted);
+    let linted = World::new(&loaded.snapshot, &options).lint(loaded.warnings.as_slice()).only(&wanted.only);
     let found = Found { files: loaded.snapshot.files(), linted: &linted };
     let screen = &session.screen;
     match (session.settings.output.value, screen.format) {
