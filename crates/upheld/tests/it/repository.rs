@@ -94,9 +94,7 @@ fn repository() -> TempDir {
     }
     write(folder.path(), ".gitignore", "build/\n*.local.yaml\n");
     write(folder.path(), "mesh/mine.local.yaml", "type: MeshTimeout\nname: broken\nspec: [\n");
-    let entries: Vec<String> =
-        (0..20_000).map(|number| format!("{{\"id\": {number}, \"text\": \"{number:>90}\"}}")).collect();
-    write(folder.path(), "data/huge.json", &format!("{{\"rows\": [{}]}}", entries.join(",")));
+    write(folder.path(), "data/rows.json", &rows(20_000));
     #[cfg(unix)]
     {
         use std::os::unix::fs::symlink;
@@ -105,6 +103,13 @@ fn repository() -> TempDir {
         symlink("circle.yaml", folder.path().join("mesh/circle.yaml")).expect("is writable");
     }
     folder
+}
+
+/// Data of another program, a hundred bytes a row.
+fn rows(count: usize) -> String {
+    let rows: Vec<String> =
+        (0..count).map(|number| format!("{{\"id\": {number}, \"text\": \"{number:>73}\"}}")).collect();
+    format!("{{\"rows\": [{}]}}", rows.join(","))
 }
 
 /// The line that counts what is left aside.
@@ -118,6 +123,9 @@ fn counted(told: &str) -> &str {
 #[test]
 fn a_repository_is_answered_at_its_root_and_what_is_not_ours_is_counted_by_reason() {
     let folder = repository();
+    let huge = rows(520_000);
+    assert!(huge.len() > 50_000_000, "{}", huge.len());
+    write(folder.path(), "data/huge.json", &huge);
     let told = shown(&run(folder.path(), "explain dataplane/web-1 --to backend-1 --kind MeshTimeout"));
     assert!(told.starts_with("exit 0") && told.contains("7s"), "{told}");
     let line = counted(&told);
