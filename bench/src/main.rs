@@ -51,6 +51,7 @@ bench NAME [--quick]
               mixed load on a server; memory, file handles and latency over time
 
   --attack    server only: decisions of a caller with rights while strangers do what they can
+  --envoy     server only: what the server works for each request that a real Envoy asks about
   --quick     a small run of a few seconds, to see that everything works; its figures mean little
   --instructions
               select, kuma, access and comply: instructions of one answer, counted by valgrind
@@ -93,11 +94,13 @@ fn main() -> ExitCode {
         ["server", "--related", "--quick"] => server::run_related(&server::QUICK),
         ["server", "--attack"] => server::attack::run(&server::attack::FULL),
         ["server", "--attack", "--quick"] => server::attack::run(&server::attack::QUICK),
+        ["server", "--envoy"] => server::behind_envoy::run(&server::behind_envoy::FULL),
+        ["server", "--envoy", "--quick"] => server::behind_envoy::run(&server::behind_envoy::QUICK),
         ["soak", "--minutes", minutes] => match minutes.parse() {
             Ok(minutes @ 1..=1440) => server::soak::run(minutes),
             _ => Err(format!("`{minutes}` is not a number of minutes from 1 to 1440")),
         },
-        [server::process::CHILD, policies] => server::process::serve(policies),
+        [server::process::CHILD, policies, anonymous] => server::process::serve(policies, anonymous),
         [select::instructions::CHILD, arguments @ ..] => select::instructions::act(arguments),
         [kuma::instructions::CHILD, arguments @ ..] => kuma::instructions::act(arguments),
         [comply::instructions::CHILD, arguments @ ..] => comply::instructions::act(arguments),

@@ -1,5 +1,6 @@
 //! How long something takes and how much memory it needs, on a machine that others use too.
 
+use std::fmt;
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -87,7 +88,12 @@ fn cpu_time() -> Option<Duration> {
 
 /// CPU time of all threads of this process so far, in steps of a hundredth of a second.
 pub(crate) fn process_time() -> Option<Duration> {
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    process_time_of("self")
+}
+
+/// As [`process_time`], of another process.
+pub(crate) fn process_time_of(process: impl fmt::Display) -> Option<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The second field is a name in brackets; the times are the 14th and the 15th.
     let (_, fields) = stat.rsplit_once(')')?;
     let ticks = fields.split_ascii_whitespace().skip(11).take(2).map(str::parse::<u64>);

@@ -5,6 +5,7 @@
 //! documents   policies as files, and requests as bodies
 //! client      one connection, kept alive, with as little work as possible
 //! envoy       the same over gRPC, as Envoy asks
+//! behind_envoy   requests through a real Envoy, and what the server works for each
 //! empty       a handler of the same framework that reads the body and answers
 //! process     a server in a process of its own
 //! attack      decisions while strangers do what they can
@@ -14,6 +15,7 @@
 //! ```
 
 pub(crate) mod attack;
+pub(crate) mod behind_envoy;
 mod client;
 pub(crate) mod documents;
 mod empty;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpSocket;
+use upheld_server::config::Anonymous;
 
 use super::Latencies;
 use super::client::Client;
@@ -73,7 +74,7 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     std::fs::write(&file, documents::policies(&workload)).map_err(|error| error.to_string())?;
     let bodies = documents::bodies(&workload);
     progress("starting the server");
-    let server = Process::start(&file)?;
+    let server = Process::start(&file, Anonymous::None)?;
     // Once around, so that what is made when it is first needed is there.
     ask(server.address, &bodies, plan.round)?;
     let before = server.peak_memory();

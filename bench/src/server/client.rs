@@ -31,6 +31,11 @@ impl Client {
         self.send(&format!("GET {path}"), &format!("authorization: Bearer {token}\r\n"), "")
     }
 
+    /// Gets an answer.
+    pub(super) fn get(&mut self, path: &str) -> Result<String, String> {
+        self.send(&format!("GET {path}"), "", "")
+    }
+
     /// Puts a policy, as somebody who may.
     pub(super) fn put(&mut self, token: &str, policy: &str) -> Result<String, String> {
         let header = format!("authorization: Bearer {token}\r\n");
@@ -47,7 +52,8 @@ impl Client {
         self.begin(&format!("POST {path}"), "", body)
     }
 
-    fn begin(&mut self, line: &str, headers: &str, body: &str) -> Result<(), String> {
+    /// Sends a request without waiting for the answer.
+    pub(super) fn begin(&mut self, line: &str, headers: &str, body: &str) -> Result<(), String> {
         let request = format!(
             "{line} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
             body.len()
@@ -55,12 +61,18 @@ impl Client {
         self.stream.write_all(request.as_bytes()).map_err(|error| error.to_string())
     }
 
-    /// Waits for the answer.
+    /// Waits for the answer, which must be a success.
     pub(super) fn end(&mut self) -> Result<String, String> {
+        let Answer { head, body } = self.answer()?;
+        if head.starts_with("HTTP/1.1 2") { Ok(body) } else { Err(format!("{head}\n{body}")) }
+    }
+
+    /// Waits for the answer.
+    pub(super) fn answer(&mut self) -> Result<Answer, String> {
         self.received.clear();
         loop {
-            if let Some(answer) = whole(&self.received) {
-                return answer;
+            if let Some(answer) = Answer::whole(&self.received) {
+                return Ok(answer);
             }
             let mut piece = [0; 1 << 14];
             let count = self.stream.read(&mut piece).map_err(|error| error.to_string())?;
@@ -72,16 +84,29 @@ impl Client {
     }
 }
 
-/// The body of an answer, once all of it is there; an error unless it is a success.
-fn whole(received: &[u8]) -> Option<Result<String, String>> {
-    let end = received.windows(4).position(|window| window == b"\r\n\r\n")?;
-    let head = std::str::from_utf8(received.get(..end)?).ok()?;
-    let length = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        if name.eq_ignore_ascii_case("content-length") { value.trim().parse::<usize>().ok() } else { None }
-    })?;
-    let body = received.get(end + 4..end + 4 + length)?;
-    let body = String::from_utf8_lossy(body).into_owned();
-    let success = head.starts_with("HTTP/1.1 2");
-    Some(if success { Ok(body) } else { Err(format!("{head}\n{body}")) })
+/// An answer, whatever it says.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) head: String,
+    body: String,
+}
+
+impl Answer {
+    /// Once all of it is there.
+    fn whole(received: &[u8]) -> Option<Self> {
+        let end = received.windows(4).position(|window| window == b"\r\n\r\n")?;
+        let head = std::str::from_utf8(received.get(..end)?).ok()?;
+        let field = |wanted: &str| {
+            let fields = head.lines().filter_map(|line| line.split_once(':'));
+            let mut own = fields.filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
+            own.next().map(|(_, value)| value.trim())
+        };
+        let rest = received.get(end + 4..)?;
+        let body = match field("content-length").and_then(|length| length.parse::<usize>().ok()) {
+            Some(length) => rest.get(..length)?,
+            // In pieces: the last one is empty.
+            None => rest.strip_suffix(b"0\r\n\r\n")?,
+        };
+        Some(Self { head: head.to_owned(), body: String::from_utf8_lossy(body).into_owned() })
+    }
 }

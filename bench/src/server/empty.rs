@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::header::CONTENT_TYPE;
-use axum::routing::post;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
@@ -18,7 +17,7 @@ pub(super) fn serve(runtime: &Runtime) -> Result<SocketAddr, String> {
         std::hint::black_box(body);
         ([(CONTENT_TYPE, "application/json")], ANSWER)
     };
-    let router = Router::new().route("/", post(handler));
+    let router = Router::new().fallback(handler);
     let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", 0))).map_err(|error| error.to_string())?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     runtime.spawn(async move { axum::serve(listener, router).await });

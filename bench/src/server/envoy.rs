@@ -79,22 +79,32 @@ pub(super) async fn ask(
     Ok(())
 }
 
+/// The request as a client of Envoy sends it: its first line without the version, and its headers.
+pub(super) fn head(request: &Request) -> Option<(String, String)> {
+    let (method, path) = (request.action.method.known()?, request.resource.path.known()?);
+    Some((format!("{method} {path}"), format!("x-identity: {}\r\n", identity(request))))
+}
+
 fn message(request: &Request) -> CheckRequest {
+    let text = |value: Option<&smol_str::SmolStr>| value.map(ToString::to_string).unwrap_or_default();
+    let http = Http {
+        method: text(request.action.method.known()),
+        headers: HashMap::from([("x-identity".to_owned(), identity(request))]),
+        path: text(request.resource.path.known()),
+    };
+    CheckRequest { attributes: Some(Attributes { request: Some(HttpRequest { http: Some(http) }) }) }
+}
+
+/// Who asks, as a proxy passes it on.
+fn identity(request: &Request) -> String {
     let names = |names: &[smol_str::SmolStr]| {
         names.iter().map(|name| format!("{:?}", name.as_str())).collect::<Vec<_>>().join(",")
     };
     let subject = &request.subject;
-    let identity = format!(
+    format!(
         "{{\"sub\": {:?}, \"roles\": [{}], \"groups\": [{}]}}",
         subject.id.known().map_or("", smol_str::SmolStr::as_str),
         names(subject.roles.known()),
         names(subject.groups.known()),
-    );
-    let text = |value: Option<&smol_str::SmolStr>| value.map(ToString::to_string).unwrap_or_default();
-    let http = Http {
-        method: text(request.action.method.known()),
-        headers: HashMap::from([("x-identity".to_owned(), identity)]),
-        path: text(request.resource.path.known()),
-    };
-    CheckRequest { attributes: Some(Attributes { request: Some(HttpRequest { http: Some(http) }) }) }
+    )
 }

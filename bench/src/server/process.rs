@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use tokio::runtime::Runtime;
-use upheld_server::config::{Security, StoreLocation};
+use upheld_server::config::{AccessApi, Anonymous, Security, StoreLocation, Trust};
 use upheld_server::{Config, start};
 
 /// The name under which this program serves.
@@ -26,12 +26,13 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts one with the policies of a file; everything that it writes goes into the folder of that.
-    pub(super) fn start(policies: &Path) -> Result<Self, String> {
+    /// Starts one with the policies of a file; everything that it writes goes into the folder of that. `anonymous` is what callers
+    /// without a token may do.
+    pub(super) fn start(policies: &Path, anonymous: Anonymous) -> Result<Self, String> {
         let failed = |error: std::io::Error| error.to_string();
         let program = std::env::current_exe().map_err(failed)?;
         let mut command = Command::new(program);
-        command.arg(CHILD).arg(policies).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg(CHILD).arg(policies).arg(anonymous.word()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(failed)?;
         let input = child.stdin.take();
         let mut line = String::new();
@@ -39,6 +40,11 @@ impl Process {
         BufReader::new(output).read_line(&mut line).map_err(failed)?;
         let address = line.trim().parse().map_err(|_| "the server did not start".to_owned())?;
         Ok(Self { child, input, address })
+    }
+
+    /// The number of the process.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Memory, in bytes.
@@ -73,17 +79,21 @@ impl Drop for Process {
 }
 
 /// Serves until the input ends.
-pub(crate) fn serve(policies: &str) -> Result<(), String> {
+pub(crate) fn serve(policies: &str, anonymous: &str) -> Result<(), String> {
     let failed = |error: &dyn std::fmt::Display| error.to_string();
     let policies = Path::new(policies);
     let folder = policies.parent().ok_or("the policies are in no folder")?;
     let tokens = folder.join("tokens.yaml");
     std::fs::write(&tokens, TOKENS.replace('@', &hash(TOKEN))).map_err(|error| failed(&error))?;
+    let anonymous = [Anonymous::None, Anonymous::Decide].into_iter().find(|known| known.word() == anonymous);
+    // Proxies of this machine may say who asks.
+    let trust = Trust::read(&["peer=127.0.0.1".to_owned()]).map_err(|problem| problem.message)?;
     let config = Config {
+        access: AccessApi { trust, ..AccessApi::default() },
         listen: SocketAddr::from(([127, 0, 0, 1], 0)),
         store: StoreLocation::Folder(folder.join("data")),
         watch: vec![policies.to_owned()],
-        security: Security { tokens: Some(tokens), ..Security::default() },
+        security: Security { tokens: Some(tokens), anonymous, ..Security::default() },
         ..Config::default()
     };
     let runtime = Runtime::new().map_err(|error| failed(&error))?;

@@ -7,6 +7,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use upheld_server::config::Anonymous;
+
 use super::client::Client;
 use super::process::{Process, TOKEN};
 use super::{Latencies, documents};
@@ -42,7 +44,7 @@ pub(crate) fn run(minutes: u64) -> Result<(), String> {
     std::fs::write(&file, documents::policies(&workload)).map_err(|error| error.to_string())?;
     let bodies = documents::bodies(&workload);
     progress("starting the server");
-    let server = Process::start(&file)?;
+    let server = Process::start(&file, Anonymous::None)?;
     let (over, failed) = (AtomicBool::new(false), AtomicUsize::new(0));
     let (latencies, writes) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
     let until = Duration::from_mins(minutes);
