@@ -32,8 +32,16 @@ impl Positions {
     pub(crate) fn find(&self, text: &str, byte: u32) -> (usize, usize) {
         let line = self.lines.partition_point(|&start| start <= byte).max(1);
         let start = self.lines.get(line - 1).copied().unwrap_or(0);
-        let column = self.characters_before(text, byte).saturating_sub(self.characters_before(text, start));
-        (line, column + 1)
+        (line, self.characters_between(text, start, byte) + 1)
+    }
+
+    /// Most lines are shorter than a block: then only what stands before the byte in its line is counted.
+    fn characters_between(&self, text: &str, start: u32, end: u32) -> usize {
+        let (from, to) = (start as usize, (end as usize).min(text.len()));
+        match text.as_bytes().get(from..to) {
+            Some(part) if part.len() < BLOCK => characters(part),
+            _ => self.characters_before(text, end).saturating_sub(self.characters_before(text, start)),
+        }
     }
 
     fn characters_before(&self, text: &str, byte: u32) -> usize {
@@ -41,8 +49,12 @@ impl Positions {
         let block = byte / BLOCK;
         let before = self.characters.get(block).copied().unwrap_or(0) as usize;
         let rest = text.as_bytes().get(block * BLOCK..byte).unwrap_or_default();
-        before + rest.iter().filter(|byte| begins_character(**byte)).count()
+        before + characters(rest)
     }
+}
+
+fn characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| begins_character(**byte)).count()
 }
 
 fn begins_character(byte: u8) -> bool {

@@ -5,6 +5,7 @@
 //! not known.
 
 mod names;
+pub(in crate::kuma) mod tagged;
 mod written;
 
 use std::collections::HashSet;

@@ -331,6 +331,24 @@ spec: {from: [{targetRef: {kind: MeshService, name: web}, default: {action: Allo
 }
 
 #[test]
+fn who_names_a_proxy_where_none_was_read_learns_which_tag_to_ask_with() {
+    let text = "type: MeshTimeout
+name: web
+spec: {targetRef: {kind: MeshSubset, tags: {app: checkout}}, to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1s}}]}
+";
+    let loaded = loaded(text, &["kuma/2"]);
+    let told = |from: &str| {
+        let refused = ask(&loaded.snapshot, &words(None, Some(from), Some("kuma.io/service=back"), None));
+        format!("{:?}", refused.expect_err("no such proxy"))
+    };
+    assert!(told("checkout").contains("`--from app=checkout`"), "{}", told("checkout"));
+    assert!(told("cart").contains("`--from kuma.io/service=cart`"), "{}", told("cart"));
+    for name in ["checkout", "cart"] {
+        assert!(told(name).contains("kubectl get dataplanes"), "{}", told(name));
+    }
+}
+
+#[test]
 fn a_built_in_gateway_enforces_no_permissions() {
     let text = format!(
         "type: Mesh

@@ -5,6 +5,7 @@ use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Fault, Lookup, Object, Role, Side, Sym, TagSet};
 
+use super::tagged::{has_policies, without_proxies};
 use super::written::{Kind, Reading, readings, suggest, tags};
 use super::{
     End, Is, Member, Service, called_parts, caller_parts, external_member, inbound_member, of_type, proxies,
@@ -332,6 +333,9 @@ impl<'s> Finder<'s> {
         let diagnostic = match (whole.split_once('/'), readings) {
             (Some((kind, _)), [reading]) if reading.kind.is_none() => {
                 suggest(diagnostic.help(format!("`{kind}` is not a kind of object")), kind, &Kind::NAMES)
+            }
+            _ if known.is_empty() && has_policies(self.snapshot) => {
+                return without_proxies(diagnostic, self.snapshot, side, wanted);
             }
             _ => suggest(diagnostic, wanted, &known),
         };

@@ -7,6 +7,7 @@ use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::{Lookup, NodeRef, Object, Part, Role, SourceId, TagSet};
 
 use crate::kuma::edition::Edition;
+use crate::kuma::ends::tagged::BRING;
 use crate::kuma::ends::{Connection, End, Member, proxies};
 use crate::kuma::meta::{fact, with_fact};
 use crate::kuma::resources::ResourceType;
@@ -68,9 +69,8 @@ impl MadeUp {
             return Vec::new();
         }
         let assumed = "note: this is for a proxy with one inbound that has exactly these tags, and the same labels";
-        let bring = "note: no proxies were read; bring them with `kubectl get dataplanes -A -o yaml | upheld explain -f - -f …`";
-        let notes = [assumed].into_iter().chain(Some(bring).filter(|_| self.alone));
-        notes.map(str::to_owned).collect()
+        let bring = self.alone.then(|| format!("note: no proxies were read; bring them with `{BRING}`"));
+        [assumed.to_owned()].into_iter().chain(bring).collect()
     }
 }
 
