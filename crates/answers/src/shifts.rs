@@ -24,8 +24,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use upheld_dialects::comply::questions::{AtMoment, turned};
 use upheld_dialects::{changed, dialects};
 use upheld_report::{
-    Cause, Certainty, Direction, Example, FieldShift, Report, Shift, ShiftedViolation, Shifts, Size, Standing, Turn,
-    Verdict, one_line,
+    Cause, Certainty, Comparison, Direction, Example, FieldShift, Report, Shift, ShiftedViolation, Shifting, Shifts,
+    Size, Standing, Turn, Verdict, one_line,
 };
 
 use self::causes::Causes;
@@ -45,6 +45,12 @@ pub(crate) fn shifts(before: &World<'_>, after: &World<'_>, progress: &dyn Progr
         }
     }
     Shifts { changed, ..all }.finished()
+}
+
+/// What nobody could look at: whether it is otherwise is not known.
+fn not_compared(what: String, because: impl Into<String>) -> Shifts {
+    let note = Shifting::NotCompared { what, because: because.into() };
+    Shifts { verdict: Comparison::Undecided, notes: vec![note.into()], ..Shifts::default() }
 }
 
 /// Two worlds, and what is not the same in them.

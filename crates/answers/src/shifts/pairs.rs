@@ -10,11 +10,11 @@ use rustc_hash::FxHashMap;
 use upheld_dialects::dialects;
 use upheld_engine::{KindId, PolicyId, PolicyKind, Snapshot};
 use upheld_model::Sym;
-use upheld_report::{Comparison, Shift, ShiftCounts, Shifting, Shifts, Size};
+use upheld_report::{Shift, ShiftCounts, Shifts, Size};
 
 use super::causes::Causes;
 use super::local::Local;
-use super::{Answers, Compared, Gathered};
+use super::{Answers, Compared, Gathered, not_compared};
 use crate::all_pairs::{Pairs, Standing, tally};
 use crate::progress::Progress;
 use crate::{Options, Words, World};
@@ -28,11 +28,23 @@ impl Compared<'_, '_> {
         let meshes: BTreeSet<&str> = scopes(was).chain(scopes(is)).map(|(name, _)| name).collect();
         let wanted = self.after.options().mesh.as_deref();
         for kind in kinds.into_iter().filter(|kind| !self.same_rules() || concerns(self.causes, [was, is], kind)) {
+            let mut own = Shifts::default();
             for mesh in meshes.iter().filter(|mesh| wanted.is_none_or(|wanted| wanted == **mesh)) {
-                all = all.with(self.pairs_of(kind, mesh, progress));
+                own = own.with(self.pairs_of(kind, mesh, progress));
             }
+            if own.counts == ShiftCounts::default() && self.rewritten(kind) {
+                own = own.with(not_compared(kind.to_owned(), "nothing was read that it could apply to"));
+            }
+            all = all.with(own);
         }
         all
+    }
+
+    /// Whether policies of a kind are not the same, or not read by the same rules.
+    fn rewritten(&self, kind: &str) -> bool {
+        let snapshots = [self.before.snapshot(), self.after.snapshot()];
+        let own = snapshots.into_iter().flat_map(kinds).find(|(name, _)| *name == kind);
+        !self.same_rules() || own.is_some_and(|(_, governs)| self.causes.has_kind(governs))
     }
 
     /// Whether both worlds are asked by one edition of the rules.
@@ -95,12 +107,10 @@ impl Compared<'_, '_> {
                 gathered.add(shift);
             }
         }
-        let mut all = Shifts { counts, shifts: gathered.shifts(), ..Shifts::default() };
+        let all = Shifts { counts, shifts: gathered.shifts(), ..Shifts::default() };
         if refused > 0 {
-            let what = Size::Connections(refused).text();
             let because = format!("{kind} has no answer for one of their ends");
-            all.notes.push(Shifting::NotCompared { what, because }.into());
-            all.verdict = Comparison::Undecided;
+            return all.with(not_compared(Size::Connections(refused).text(), because));
         }
         all
     }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use upheld_dialects::dialect::Listing;
 use upheld_dialects::dialects;
 use upheld_engine::Snapshot;
-use upheld_report::{Comparison, Report, Shifting, Shifts, Size};
+use upheld_report::{Report, Shifts, Size};
 
-use super::{Answers, Compared, Gathered};
+use super::{Answers, Compared, Gathered, not_compared};
 use crate::{Words, World};
 
 /// So many questions of each system are asked.
@@ -24,9 +24,12 @@ impl Compared<'_, '_> {
         let (is, is_all) = questions(self.after.snapshot());
         if was_all == Listing::Cut || is_all == Listing::Cut {
             let because = format!("there are more than {MOST} places to ask about");
-            all.notes
-                .push(Shifting::NotCompared { what: "What is beyond the first of them".to_owned(), because }.into());
-            all.verdict = Comparison::Undecided;
+            all = all.with(not_compared("What is beyond the first of them".to_owned(), because));
+        }
+        if was.is_empty() && is.is_empty() {
+            return self.attached().fold(all, |all, kind| {
+                all.with(not_compared(kind.to_owned(), "nothing was read that it could be attached to"))
+            });
         }
         let mut gathered = Gathered::default();
         for words in was.values().chain(is.iter().filter(|(name, _)| !was.contains_key(*name)).map(|(_, words)| words))
@@ -52,6 +55,19 @@ impl Compared<'_, '_> {
         }
         all.shifts = gathered.shifts();
         all
+    }
+
+    /// The types of changed policies that are attached to places.
+    fn attached(&self) -> impl Iterator<Item = &str> {
+        let snapshots = [self.before.snapshot(), self.after.snapshot()];
+        let is_attached = move |name: &str| {
+            let mut kinds = snapshots.into_iter().flat_map(|snapshot| {
+                let attached = snapshot.kinds().iter().filter(|(_, kind)| kind.hierarchy().is_some());
+                attached.map(|(_, kind)| snapshot.text(kind.governs))
+            });
+            kinds.any(|governs| governs == name)
+        };
+        self.causes.kinds().filter(move |name| is_attached(name))
     }
 }
 

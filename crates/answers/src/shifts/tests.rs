@@ -225,3 +225,37 @@ proptest! {
         prop_assert_eq!(affected.without.shifts.len(), expected.shifts.len());
     }
 }
+
+/// Nobody can tell what a policy changes for proxies and routes that were not read: that nothing changes is not proved then.
+#[test]
+fn policies_that_nothing_was_read_for_are_not_proved_to_be_equal() {
+    let timeout = |value: &str| {
+        format!(
+            "type: Timeout\nmesh: default\nname: all\nsources: [{{match: {{kuma.io/service: '*'}}}}]\n\
+             destinations: [{{match: {{kuma.io/service: '*'}}}}]\nconf: {{connectTimeout: {value}}}\n"
+        )
+    };
+    let layer = |value: &str| {
+        format!(
+            "type: MeshTimeout\nmesh: default\nname: all\nspec: {{to: [{{targetRef: {{kind: Mesh}}, \
+             default: {{idleTimeout: {value}}}}}]}}\n"
+        )
+    };
+    let attached = |value: &str| {
+        format!(
+            "apiVersion: gateway.kgateway.dev/v1alpha1\nkind: TrafficPolicy\nmetadata: {{name: all}}\nspec:\n  \
+             targetRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: gone}}]\n  \
+             timeouts: {{request: {value}}}\n"
+        )
+    };
+    let policies: [(&str, &dyn Fn(&str) -> String); 3] =
+        [("Timeout", &timeout), ("MeshTimeout", &layer), ("TrafficPolicy", &attached)];
+    for (kind, policy) in policies {
+        let one = loaded(&[policy("1s")]);
+        let shifts = between(&one, &loaded(&[policy("2s")]));
+        assert_eq!(shifts.verdict, Comparison::Undecided, "{shifts:#?}");
+        let told: Vec<&str> = shifts.notes.iter().map(|note| note.text.as_str()).collect();
+        assert!(matches!(told.as_slice(), [note] if note.starts_with(kind)), "{told:?}");
+        assert_eq!(between(&one, &loaded(&[policy("1s")])).verdict, Comparison::Equal);
+    }
+}
