@@ -1,6 +1,7 @@
 //! Reports as text for other tools. What people read on terminals is the business of whoever has one.
 
 pub mod audit;
+mod baseline;
 mod findings;
 mod shifts;
 pub mod tested;
@@ -11,7 +12,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 pub use upheld_report::visible;
 
-pub use self::findings::Findings;
+pub use self::findings::{Findings, FindingsBaseline};
 pub use self::shifts::shifts_markdown;
 
 /// A report as YAML.

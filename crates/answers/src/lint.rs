@@ -4,32 +4,70 @@
 //! what was odd on reading ─┐
 //! selection                │   can it ever win, does a name decide, does it match anything
 //! fields, relations        ├─▶ findings ──(allowed)──▶ those that no comment in the document allows
-//! what dialects find       ┘
+//! what dialects find       ┘                                │
+//!                                                           └──▶ names, by which runs are compared, and fixes
 //! ```
 
 mod allowed;
 mod counted;
+mod fixes;
+mod named;
 mod selection;
 #[cfg(test)]
 mod tests;
 
+use upheld_dialects::dialect::Finding;
 use upheld_dialects::dialects;
 use upheld_engine::Snapshot;
 use upheld_model::tree::{Kind, Value};
-use upheld_model::{Diagnostic, Label, NodeRef, Severity, Span};
+use upheld_model::{Diagnostic, Fault, Label, NodeRef, Severity, Span};
+use upheld_report::compliance::{BaselineState, Compared};
 
 use self::allowed::Allowances;
+pub use self::fixes::{Fix, Fixes};
+use self::named::Names;
 use crate::World;
+pub use crate::formats::audit::Among;
 
 /// What was found.
 #[derive(Debug, Default)]
 pub struct Linted {
     /// Findings that nobody allowed, by place.
-    pub findings: Vec<Diagnostic>,
+    pub findings: Vec<LintFinding>,
     /// How many were allowed by comments.
     pub allowed: usize,
     /// How many policies were looked at.
     pub policies: usize,
+    /// What it comes to beside an earlier run.
+    pub baseline: Option<Compared>,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LintFinding {
+    /// Its fingerprint: the same in every run.
+    pub id: String,
+    /// What is wrong, and where.
+    pub problem: Diagnostic,
+    /// How it is ended without a change of any result, if that is known.
+    pub fix: Option<Fix>,
+    /// Whether an earlier run had it.
+    pub baseline_state: Option<BaselineState>,
+}
+
+impl LintFinding {
+    /// Its code.
+    pub fn code(&self) -> &'static str {
+        self.problem.fault.code()
+    }
+
+    /// What is wrong, and how it is ended, in one line.
+    pub fn sentence(&self) -> String {
+        match &self.fix {
+            Some(fix) => format!("{} (fix: {})", self.problem.message, fix.text()),
+            None => self.problem.message.clone(),
+        }
+    }
 }
 
 impl Linted {
@@ -37,13 +75,20 @@ impl Linted {
     #[must_use]
     pub fn only(mut self, codes: &[String]) -> Self {
         let is_wanted = |code: &str| codes.is_empty() || codes.iter().any(|only| code.starts_with(only.as_str()));
-        self.findings.retain(|finding| is_wanted(finding.fault.code()));
+        self.findings.retain(|finding| is_wanted(finding.code()));
+        if let Some(compared) = &mut self.baseline {
+            let count = |state| self.findings.iter().filter(|finding| finding.baseline_state == Some(state)).count();
+            compared.absent.retain(|gone| is_wanted(&gone.policy));
+            compared.new = count(BaselineState::New);
+            compared.unchanged = count(BaselineState::Unchanged);
+            compared.updated = count(BaselineState::Updated);
+        }
         self
     }
 
     /// How many findings are of a severity.
     pub fn count(&self, severity: Severity) -> usize {
-        self.findings.iter().filter(|finding| finding.severity == severity).count()
+        self.findings.iter().filter(|finding| finding.problem.severity == severity).count()
     }
 
     /// `3 findings (1 error, 2 warnings) in 41 policies; 1 more is allowed.`
@@ -70,27 +115,68 @@ impl Linted {
     }
 }
 
+/// Which findings fail a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failing {
+    /// Those that are at least as bad; none if nothing is said.
+    pub least: Option<Severity>,
+    /// Among which.
+    pub among: Among,
+}
+
+impl Failing {
+    /// Whether a finding fails the run.
+    pub fn fails(self, finding: &LintFinding) -> bool {
+        let is_new = finding.baseline_state.is_none_or(|state| state == BaselineState::New);
+        self.least.is_some_and(|least| finding.problem.severity >= least) && (self.among == Among::All || is_new)
+    }
+
+    /// Those that fail the run.
+    pub fn of(self, linted: &Linted) -> impl Iterator<Item = &LintFinding> {
+        linted.findings.iter().filter(move |finding| self.fails(finding))
+    }
+}
+
 impl World<'_> {
     /// What is wrong with the policies. `warnings` is what was odd when they were read.
     pub fn lint(&self, warnings: &[Diagnostic]) -> Linted {
         let snapshot = self.snapshot();
-        let mut found: Vec<Diagnostic> = warnings.to_vec();
-        found.extend(self.warnings());
+        let about_documents = warnings.iter().cloned().chain(self.warnings());
+        let mut found: Vec<Finding> = about_documents.map(Finding::from).collect();
         found.extend(selection::findings(snapshot));
         found.extend(counted::findings(self));
         found.extend(dialects().flat_map(|dialect| dialect.findings(snapshot)));
         let allowances = Allowances::of(snapshot.files(), self.options().now);
         let (mut findings, allowed) = allowances.cut(found);
         findings.extend(allowances.findings());
-        let place = |finding: &Diagnostic| {
-            let label = finding.label.as_ref();
+        let place = |finding: &Finding| {
+            let label = finding.problem.label.as_ref();
             let file = label.and_then(|label| snapshot.files().get(label.source)).map(|file| file.name.clone());
-            (file, label.map(|label| label.span), finding.fault, finding.message.clone())
+            (file, label.map(|label| label.span), finding.problem.fault, finding.problem.message.clone())
         };
         findings.sort_by_cached_key(place);
         findings.dedup();
-        Linted { findings, allowed, policies: snapshot.policies().len() }
+        let mut names = Names::of(snapshot);
+        let twice = written_twice(&findings);
+        let finished = |finding: Finding| LintFinding {
+            id: names.name(&finding),
+            // Who goes makes room for another one of the same name.
+            fix: finding
+                .could_go
+                .filter(|goes| !goes.holds(snapshot.files(), &twice))
+                .and_then(|goes| Fix::of(snapshot.files(), goes)),
+            problem: finding.problem,
+            baseline_state: None,
+        };
+        let findings = findings.into_iter().map(finished).collect();
+        Linted { findings, allowed, policies: snapshot.policies().len(), baseline: None }
     }
+}
+
+/// Where documents stand that have an identity twice.
+fn written_twice(findings: &[Finding]) -> Vec<Label> {
+    let twice = findings.iter().map(|finding| &finding.problem).filter(|problem| problem.fault == Fault::DefinedTwice);
+    twice.flat_map(|problem| problem.label.iter().chain(&problem.related)).cloned().collect()
 }
 
 /// A finding at the first line of a document.

@@ -1,6 +1,6 @@
 //! Edits of files as a unified diff, which `git apply` and `patch` take.
 
-use upheld_dialects::comply::questions::FileEdit;
+pub use upheld_syntax::edit::FileEdit;
 use upheld_syntax::edit::{Replacement, applied};
 
 /// The lines before and after a change that are shown with it.
@@ -16,7 +16,9 @@ struct Block<'f> {
 /// A file that changes, as a unified diff; `name` is how it is called from where the diff is applied.
 pub fn unified(file: &FileEdit, name: &str) -> String {
     let lines: Vec<&str> = file.before.split_inclusive('\n').collect();
-    let mut text = format!("--- a/{name}\n+++ b/{name}\n");
+    // Of which nothing is left, a file goes.
+    let then = if file.after.is_empty() { "/dev/null".to_owned() } else { format!("b/{name}") };
+    let mut text = format!("--- a/{name}\n+++ {then}\n");
     let mut shift = 0_isize;
     for hunk in hunks(blocks(file, &lines)) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };

@@ -58,7 +58,7 @@ use upheld_model::tree::Value;
 use upheld_report::{Answer, ChangedDocument, Shifts};
 
 pub use self::reader::Deciding;
-use crate::dialect::{Builtin, Dialect, Inventory, Opening, Reader};
+use crate::dialect::{Builtin, Dialect, Finding, Inventory, Opening, Reader};
 use crate::identity::{Identify, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
@@ -134,7 +134,7 @@ impl Dialect for Access {
         questions::answer(asked)
     }
 
-    fn findings(&self, snapshot: &Snapshot) -> Vec<upheld_model::Diagnostic> {
+    fn findings(&self, snapshot: &Snapshot) -> Vec<Finding> {
         findings::findings(snapshot)
     }
 

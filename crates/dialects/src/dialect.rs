@@ -9,6 +9,7 @@
 //! ```
 
 mod admission;
+mod finding;
 mod inventory;
 mod native;
 mod reader;
@@ -24,6 +25,7 @@ use upheld_model::{Diagnostic, Files, SourceId, Symbols};
 use upheld_report::{Answer, ChangedDocument, Drawing, ObjectStatus, PolicyStatus, Shifts};
 
 pub use self::admission::{Admitted, DocumentWriter, RecordChange, WriteTime, WrittenDocument};
+pub use self::finding::{CouldGo, Finding};
 pub use self::inventory::{Ends, Inventory, LayeredCells, LayeredStanding, ListedObject, Listing, Service};
 pub use self::native::{Endpoint, Native, NativeProblem};
 pub use self::reader::{Document, Known, Opening, Reader, Side, Taken};
@@ -205,7 +207,7 @@ pub trait Dialect: Inventory + Debug + Sync {
     }
 
     /// What is wrong with its policies, each of which can be read: what can never count, what others always outweigh.
-    fn findings(&self, _snapshot: &Snapshot) -> Vec<Diagnostic> {
+    fn findings(&self, _snapshot: &Snapshot) -> Vec<Finding> {
         Vec::new()
     }
 

@@ -266,6 +266,8 @@ faults! {
     ImpossibleMatch = "UP104",
     /// Without it every result is the same.
     Redundant = "UP105",
+    /// It says what holds by default.
+    SameAsDefault = "UP106",
     /// Wildcards beat exact values, because the number of tags is compared first.
     WildcardsOutrank = "UP107",
     /// The winner was chosen by the last, arbitrary rung.

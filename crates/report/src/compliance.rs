@@ -13,7 +13,8 @@ mod since;
 
 pub use answers::{FixPlan, ListedWaivers, Planned, PlannedFlip, PlannedStep, Ruled};
 pub use check::{
-    Actor, AppliedWaiver, Cause, Check, CheckState, Edit, Fix, Link, NearMiss, Side, Why, fingerprint, values, word,
+    Actor, AppliedWaiver, Cause, Check, CheckState, Edit, Fix, Link, NearMiss, Side, Why, fingerprint, fingerprint_of,
+    values, word,
 };
 pub use compared::{Absent, BaselineState, Compared};
 pub use fill::{Fixes, MOST_FIXES, Wanted, audit, check_of, fixes_of, standing, standing_since, waiver_lines};

@@ -13,6 +13,7 @@ mod scalars;
 use upheld_model::Span;
 use upheld_model::tree::{Kind, Value};
 
+pub use self::gone::remaining;
 use crate::Format;
 use crate::quote::span;
 use lists::Listed;
@@ -31,6 +32,19 @@ impl Replacement {
     fn new(start: usize, end: usize, text: impl Into<String>) -> Self {
         Self { span: span(start, end.saturating_sub(start)), text: text.into() }
     }
+}
+
+/// A file that changes.
+#[derive(Clone, Debug)]
+pub struct FileEdit {
+    /// How users call it.
+    pub name: String,
+    /// What it says now.
+    pub before: String,
+    /// What it says then.
+    pub after: String,
+    /// In what the two differ.
+    pub replacements: Vec<Replacement>,
 }
 
 /// The text after replacements; nothing if two of them are about the same bytes.

@@ -186,7 +186,9 @@ pub(crate) enum Command {
         upheld lint                                       all findings, by place\n  \
         upheld lint --only UP2 --fail-on error            only what names and ages decide\n  \
         upheld lint -o github                             beside the lines of a change\n  \
-        upheld lint -o sarif > lint.sarif                 for code scanning\n\n\
+        upheld lint -o sarif > lint.sarif                 for code scanning\n  \
+        upheld lint --fix                                 remove what changes no result, each proved first\n  \
+        upheld lint --baseline old.json --fail-on-new     fail on what is new only\n\n\
         A comment in a document allows a finding there: # upheld: allow UP201 until 2030-12-31 because …")]
     Lint(Lint),
     /// What changes, for whom: two folders, two git revisions or two editions of the rules: 0 nothing, 1 something

@@ -7,6 +7,7 @@ mod config;
 mod decision;
 #[cfg(feature = "server")]
 mod doctor;
+mod edits;
 mod explain;
 mod graph;
 mod init;
@@ -347,6 +348,16 @@ impl From<Resolved> for Exit {
 pub(crate) fn say(text: &str) {
     let mut err = anstream::stderr().lock();
     drop(writeln!(err, "{}", hints::with_sources(text)));
+}
+
+/// What an earlier run of a command found, out of a file.
+fn baseline<B>(command: &str, file: &str, read: fn(&str) -> Result<B, String>) -> Result<B, Diagnostic> {
+    let unreadable = |problem: String| {
+        Diagnostic::error(Fault::Unreadable, format!("cannot read the baseline `{file}`: {problem}"))
+            .help(format!("it is made by `upheld {command} -o json` or `-o sarif`"))
+    };
+    let text = std::fs::read_to_string(file).map_err(|error| unreadable(error.to_string()))?;
+    read(&text).map_err(unreadable)
 }
 
 /// Prints problems that are not about a place in a file.

@@ -144,6 +144,13 @@ pub(super) fn fault(fault: Fault) -> Meaning {
             "permit for role admin on /api/** beside permit for role admin on /**",
             "the second one alone",
         ),
+        Fault::SameAsDefault => (
+            "a policy that says what holds by default",
+            "Wherever it decides, the default would decide in the same way, so without it every result is the same. It may be there so that \
+             readers see it; then allow the finding with that reason.",
+            "a deny for /admin/** where whatever nobody permits is denied, and nobody permits anything there",
+            "no such policy, or a comment that allows it: # upheld: allow UP106 because auditors look for it",
+        ),
         Fault::ContradictingTie => (
             "an arbitrary tie-break between policies that disagree",
             "Two policies are equal in every respect and say different things; the order of their names decides. Renaming either \

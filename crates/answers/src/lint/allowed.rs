@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+use upheld_dialects::dialect::{CouldGo, Finding};
 use upheld_model::{Diagnostic, Fault, Files, Label, SourceId, Span, Timestamp};
 
 const MARK: &str = "upheld: allow ";
@@ -27,7 +28,7 @@ struct Allowance {
     state: State,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Counts,
     Expired,
@@ -56,9 +57,9 @@ impl<'f> Allowances<'f> {
     }
 
     /// The findings that nobody allowed, and how many were.
-    pub(super) fn cut(&self, findings: Vec<Diagnostic>) -> (Vec<Diagnostic>, usize) {
+    pub(super) fn cut(&self, findings: Vec<Finding>) -> (Vec<Finding>, usize) {
         let count = findings.len();
-        let rest: Vec<Diagnostic> = findings.into_iter().filter(|finding| !self.allows(finding)).collect();
+        let rest: Vec<Finding> = findings.into_iter().filter(|finding| !self.allows(&finding.problem)).collect();
         let allowed = count - rest.len();
         (rest, allowed)
     }
@@ -91,7 +92,7 @@ impl<'f> Allowances<'f> {
     }
 
     /// What is wrong with the comments themselves.
-    pub(super) fn findings(&self) -> Vec<Diagnostic> {
+    pub(super) fn findings(&self) -> Vec<Finding> {
         let used = self.used.borrow();
         let wrong = self.all.iter().enumerate().filter_map(|(number, allowance)| {
             let codes = allowance.codes.join(", ");
@@ -117,7 +118,10 @@ impl<'f> Allowances<'f> {
                 State::Counts => return None,
             };
             let finding = Diagnostic::warning(Fault::ExpiredAllowance, message).help(help);
-            Some(finding.at(allowance.source, allowance.span, ""))
+            let finding = Finding::from(finding.at(allowance.source, allowance.span, ""));
+            // What counts and is of no use can go; whoever wrote the others meant something by it.
+            let goes = (allowance.state == State::Counts).then_some(CouldGo::Comment(allowance.source, allowance.span));
+            Some(Finding { could_go: goes, ..finding.about(format!("{:?} {codes}", allowance.state)) })
         });
         wrong.collect()
     }

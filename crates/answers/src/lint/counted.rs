@@ -1,6 +1,7 @@
 //! What is counted over everything that was read: fields that survive nowhere, rules that nobody keeps.
 
 use upheld_dialects::Identity;
+use upheld_dialects::dialect::Finding;
 use upheld_model::{Diagnostic, Fault};
 use upheld_report::{At, PolicyStatus};
 
@@ -8,14 +9,14 @@ use super::at_document;
 use crate::World;
 use crate::compliance::AuditQuestion;
 
-pub(super) fn findings(world: &World<'_>) -> Vec<Diagnostic> {
-    let mut found: Vec<Diagnostic> = world.statuses().iter().flat_map(|status| dead_fields(world, status)).collect();
+pub(super) fn findings(world: &World<'_>) -> Vec<Finding> {
+    let mut found: Vec<Finding> = world.statuses().iter().flat_map(|status| dead_fields(world, status)).collect();
     found.extend(relations(world));
     found
 }
 
 /// Fields of a policy that others override at every place that it reaches.
-fn dead_fields(world: &World<'_>, status: &PolicyStatus) -> Vec<Diagnostic> {
+fn dead_fields(world: &World<'_>, status: &PolicyStatus) -> Vec<Finding> {
     let snapshot = world.snapshot();
     let identity = Identity::new(&status.policy.kind, &status.policy.namespace, &status.policy.name);
     let policy = snapshot.policy_named(&identity.kind, &identity.scope, &identity.name);
@@ -28,13 +29,13 @@ fn dead_fields(world: &World<'_>, status: &PolicyStatus) -> Vec<Diagnostic> {
             format!("`{}` of {name} counts nowhere: others override it at {places} that it reaches", field.field);
         let finding =
             Diagnostic::warning(Fault::DeadField, message).help("remove it there, or from those that go before");
-        at_document(snapshot, finding, at, "overridden everywhere")
+        Finding::from(at_document(snapshot, finding, at, "overridden everywhere")).about(field.field.as_str())
     })
     .collect()
 }
 
 /// Policies about related objects that everybody violates, or that hold for want of tags.
-fn relations(world: &World<'_>) -> Vec<Diagnostic> {
+fn relations(world: &World<'_>) -> Vec<Finding> {
     let question = AuditQuestion { no_fixes: true, ..AuditQuestion::default() };
     let snapshot = world.snapshot();
     let kinds = snapshot.complies().filter_map(|(kind, _)| snapshot.kind(kind)).map(|kind| snapshot.text(kind.name));
@@ -44,7 +45,9 @@ fn relations(world: &World<'_>) -> Vec<Diagnostic> {
         let Ok(audited) = world.audit(&question) else { continue };
         for policy in &audited.audit.policies {
             let violated = policy.counts.hard + policy.counts.soft;
-            let place = |finding: Diagnostic| located(world, finding, policy.at.as_ref());
+            let place = |finding: Diagnostic| {
+                Finding::from(located(world, finding, policy.at.as_ref())).about(policy.id.as_str())
+            };
             if violated > 0 && policy.counts.passed == 0 && policy.counts.waived == 0 && policy.pairs > 1 {
                 let message = format!("{}: all {} pairs that it is about violate it", policy.id, policy.pairs);
                 let help = "are these the tags that people use? `upheld audit` shows what they have";

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use upheld_dialects::dialect::Finding;
 use upheld_dialects::dialects;
 use upheld_engine::select::chances::{Chance, Tie};
 use upheld_engine::snapshot::of_document;
@@ -10,7 +11,7 @@ use upheld_model::{Code, Diagnostic, Fault, Side, Sym, TagSet};
 
 use super::{at_document, beside};
 
-pub(super) fn findings(snapshot: &Snapshot) -> Vec<Diagnostic> {
+pub(super) fn findings(snapshot: &Snapshot) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, kind) in snapshot.kinds().iter().filter(|(_, kind)| kind.select().is_some()) {
         let scopes: BTreeSet<Sym> = snapshot.policies().iter().map(|(_, policy)| policy.scope).collect();
@@ -32,7 +33,7 @@ struct OfKind<'s> {
 }
 
 impl OfKind<'_> {
-    fn findings(&self) -> Vec<Diagnostic> {
+    fn findings(&self) -> Vec<Finding> {
         let mut chances = self.select.chances();
         // Of who never wins it is said once.
         let never: Vec<PolicyId> = (chances.iter())
@@ -42,21 +43,18 @@ impl OfKind<'_> {
         for chance in &mut chances {
             chance.ties.retain(|tie| !never.contains(&tie.loser));
         }
-        let mut found: Vec<Diagnostic> = chances.iter().flat_map(|chance| self.of_chance(chance)).collect();
+        let mut found: Vec<Finding> = chances.iter().flat_map(|chance| self.of_chance(chance)).collect();
         found.extend(self.unmatched());
         found
     }
 
-    fn of_chance(&self, chance: &Chance) -> Vec<Diagnostic> {
+    fn of_chance(&self, chance: &Chance) -> Vec<Finding> {
         let name = self.name(chance.policy);
         if chance.matches == 0 && chance.questions > 0 {
             let kind = self.snapshot.text(self.kind.name);
             let message = format!("{name} can never match: it wants tags that {kind} does not look at");
-            return vec![self.about(
-                Diagnostic::error(Fault::ImpossibleMatch, message),
-                chance.policy,
-                "never matches",
-            )];
+            let finding = Diagnostic::error(Fault::ImpossibleMatch, message);
+            return vec![Finding::from(self.about(finding, chance.policy, "never matches")).about(name)];
         }
         if chance.stands == 0 && !chance.instead.is_empty() {
             return vec![self.never_wins(chance, name)];
@@ -64,7 +62,7 @@ impl OfKind<'_> {
         chance.ties.iter().map(|tie| self.tie(chance.policy, tie)).collect()
     }
 
-    fn never_wins(&self, chance: &Chance, name: &str) -> Diagnostic {
+    fn never_wins(&self, chance: &Chance, name: &str) -> Finding {
         let others: Vec<&str> = chance.instead.iter().map(|policy| self.name(*policy)).collect();
         let (fault, who) = match others.as_slice() {
             [one] => (Fault::Shadowed, (*one).to_owned()),
@@ -74,10 +72,16 @@ impl OfKind<'_> {
         let finding =
             Diagnostic::error(fault, message).help(format!("remove {name}, or make its selectors more specific"));
         let finding = self.about(finding, chance.policy, "never wins");
-        chance.instead.iter().fold(finding, |finding, policy| self.beside(finding, *policy, "goes before"))
+        let finding =
+            chance.instead.iter().fold(finding, |finding, policy| self.beside(finding, *policy, "goes before"));
+        let finding = Finding::from(finding).about(name);
+        match self.snapshot.policy(chance.policy) {
+            Some(policy) => finding.without(policy.at),
+            None => finding,
+        }
     }
 
-    fn tie(&self, winner: PolicyId, tie: &Tie) -> Diagnostic {
+    fn tie(&self, winner: PolicyId, tie: &Tie) -> Finding {
         let (name, loser) = (self.name(winner), self.name(tie.loser));
         let aged = matches!(tie.reason.code, Code::SelectNewer | Code::SelectOlder);
         let says = |policy: PolicyId| {
@@ -102,11 +106,12 @@ impl OfKind<'_> {
             _ => Diagnostic::warning(fault, message),
         };
         let finding = finding.help("make one of them more specific, or remove it");
-        self.beside(self.about(finding, winner, "goes before"), tie.loser, "gives way")
+        let finding = self.beside(self.about(finding, winner, "goes before"), tie.loser, "gives way");
+        Finding::from(finding).about(format!("{name} {loser}"))
     }
 
     /// Policies that match no pair of what was read.
-    fn unmatched(&self) -> Vec<Diagnostic> {
+    fn unmatched(&self) -> Vec<Finding> {
         let choices = self.kind.select().and_then(|select| select.side(Side::Destination));
         let each = choices.map_or(Granularity::Service, |item| item.each);
         let ends = dialects().find_map(|dialect| dialect.ends(self.snapshot, self.scope, each));
@@ -131,7 +136,8 @@ impl OfKind<'_> {
                 let message =
                     format!("{name} matches none of {connections} connections: nobody has the tags that it wants");
                 let help = format!("`upheld explain --kind {kind} --verbose …` says for a connection what it lacks");
-                self.about(Diagnostic::warning(Fault::NeverMatches, message).help(help), id, "matches nothing")
+                let finding = Diagnostic::warning(Fault::NeverMatches, message).help(help);
+                Finding::from(self.about(finding, id, "matches nothing")).about(name)
             })
             .collect()
     }

@@ -1,12 +1,14 @@
 //! Every finding does what is said of it, and comments allow what they name.
 
+mod fixes;
+
 use proptest::prelude::*;
 use upheld_loader::load::{Loaded, load};
 use upheld_loader::{Format, Input};
 use upheld_model::{Fault, Severity};
 use upheld_report::Comparison;
 
-use super::Linted;
+use super::{Among, Failing, LintFinding, Linted};
 use crate::{Options, World};
 
 fn loaded(text: &str) -> Loaded {
@@ -24,7 +26,7 @@ fn linted(text: &str) -> Linted {
 }
 
 fn codes(text: &str) -> Vec<&'static str> {
-    linted(text).findings.iter().map(|finding| finding.fault.code()).collect()
+    linted(text).findings.iter().map(LintFinding::code).collect()
 }
 
 fn log(name: &str, from: &str, to: &str, backend: &str) -> String {
@@ -49,7 +51,7 @@ const BACKEND: &str = "kuma.io/service: backend";
 fn up101_a_policy_with_the_same_selectors_and_a_later_name_never_wins() {
     let text = log("a", ANY, ANY, "x") + &log("b", ANY, ANY, "y");
     assert_eq!(codes(&text), ["UP101"]);
-    let finding = &linted(&text).findings[0];
+    let finding = &linted(&text).findings[0].problem;
     assert_eq!(finding.message, "b can never win: wherever it matches, a goes before");
     assert_eq!((finding.severity, finding.related.len()), (Severity::Error, 1));
 }
@@ -114,10 +116,10 @@ proptest! {
         let options = options();
         let world = World::new(&all.snapshot, &options);
         for finding in world.lint(&[]).findings {
-            if matches!(finding.fault, Fault::Shadowed | Fault::Covered | Fault::NeverMatches) {
-                let name = finding.message.split(' ').next().expect("a name");
+            if matches!(finding.problem.fault, Fault::Shadowed | Fault::Covered | Fault::NeverMatches) {
+                let name = finding.problem.message.split(' ').next().expect("a name");
                 let affected = world.affected(&all, name).expect("is there");
-                prop_assert_eq!(affected.without.verdict, Comparison::Equal, "{}", finding.message);
+                prop_assert_eq!(affected.without.verdict, Comparison::Equal, "{}", finding.problem.message);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What is wrong with access policies themselves: what the engine proves of one set, as diagnostics.
 
-use upheld_engine::decide::shifts::{Bounds, Finding, Problem, lint};
+use upheld_engine::decide::shifts::{Bounds, Finding as Proved, Problem, lint};
 use upheld_engine::decide::{Decide, Effect};
 use upheld_engine::{EntryId, Snapshot};
 use upheld_model::tree::Kind;
@@ -8,11 +8,12 @@ use upheld_model::{Diagnostic, Fault, NodeRef, Value};
 
 use super::decider::deciders;
 use super::shifts::example_of;
+use crate::dialect::Finding;
 use crate::recognise::first_span;
 
 /// What is to be said of all sets of policies that decide requests.
-pub(super) fn findings(snapshot: &Snapshot) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
+pub(super) fn findings(snapshot: &Snapshot) -> Vec<Finding> {
+    let mut found: Vec<Finding> = Vec::new();
     for (_, decide) in deciders(snapshot) {
         let set = OfSet { snapshot, decide };
         // Where a bound is met nothing was found out, and nothing is said.
@@ -28,7 +29,7 @@ struct OfSet<'s> {
 }
 
 impl OfSet<'_> {
-    fn told(&self, finding: &Finding) -> Option<Diagnostic> {
+    fn told(&self, finding: &Proved) -> Option<Finding> {
         let policy = finding.policy?;
         let name = self.name(policy);
         let others: Vec<&str> = finding.others.iter().map(|other| self.name(other.policy)).collect();
@@ -52,6 +53,11 @@ impl OfSet<'_> {
                 let message = format!("{name} changes nothing: without it every request is decided in the same way");
                 Diagnostic::note(Fault::Redundant, message).help(format!("remove {name}"))
             }
+            Problem::SameAsDefault => {
+                let message =
+                    format!("{name} changes nothing: whatever it decides, the default decides in the same way");
+                Diagnostic::note(Fault::SameAsDefault, message).help(format!("remove {name}"))
+            }
             Problem::Tie => {
                 let message = format!("{name} and {others} have one priority, and disagree about some requests");
                 Diagnostic::warning(Fault::PriorityTie, message)
@@ -66,11 +72,20 @@ impl OfSet<'_> {
             None => told,
         };
         let told = self.at(told, policy);
-        Some(finding.others.iter().fold(told, |told, other| self.beside(told, other.policy)))
+        let told = finding.others.iter().fold(told, |told, other| self.beside(told, other.policy));
+        let told = Finding::from(told).about(name);
+        let goes = matches!(
+            finding.problem,
+            Problem::Shadowed | Problem::Covered | Problem::Outweighed | Problem::Redundant | Problem::SameAsDefault
+        );
+        Some(match self.decide.rule(policy).filter(|_| goes) {
+            Some(rule) => told.without(rule.at),
+            None => told,
+        })
     }
 
     /// Permits that nothing cuts to anything.
-    fn open_to_everybody(&self) -> Vec<Diagnostic> {
+    fn open_to_everybody(&self) -> Vec<Finding> {
         let rules =
             self.decide.rules().iter().filter(|rule| rule.effect == Effect::Permit && rule.conditions.is_empty());
         let open = rules.filter(|rule| {
@@ -82,7 +97,7 @@ impl OfSet<'_> {
         open.map(|rule| {
             let message = format!("{} permits everything to everybody", rule.name);
             let told = Diagnostic::warning(Fault::BroadWildcard, message).help("name who may do what with what");
-            located(self.snapshot, told, rule.at)
+            Finding::from(located(self.snapshot, told, rule.at)).about(rule.name.as_str())
         })
         .collect()
     }

@@ -24,7 +24,7 @@ use upheld_report::Answer;
 
 pub use self::audit::{AuditQuestion, Audited};
 pub use self::change_request::ChangeRequest;
-pub use self::edits::{ByHand, FileEdit, FileEdits};
+pub use self::edits::{ByHand, FileEdits};
 pub use self::fix::FixQuestion;
 pub use self::judged::{Fared, JudgedRule, KnownRule, judged, rules, switched_off};
 pub use self::offers::{OfferedObjects, OfferedValues, RecordedValue, RefusedObject, RefusedValue};

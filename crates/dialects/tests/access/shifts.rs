@@ -59,7 +59,10 @@ fn the_edition_of_the_original_is_not_compared_and_says_so() {
 
 fn codes(text: &str) -> Vec<&'static str> {
     let read = read(Edition::Strict, text).unwrap();
-    dialects().flat_map(|dialect| dialect.findings(&read.snapshot)).map(|finding| finding.fault.code()).collect()
+    dialects()
+        .flat_map(|dialect| dialect.findings(&read.snapshot))
+        .map(|finding| finding.problem.fault.code())
+        .collect()
 }
 
 #[test]

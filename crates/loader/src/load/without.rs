@@ -1,8 +1,10 @@
 //! What would be read if a document were not there.
 
-use upheld_model::tree::{Kind, Value};
+use std::collections::BTreeSet;
+
+use upheld_model::tree::Value;
 use upheld_model::{File, NodeRef, SourceId};
-use upheld_syntax::edit::{Edited, Replacement, applied};
+use upheld_syntax::edit::{Edited, applied};
 
 use super::{Broken, Change, Loaded};
 use crate::{Format, Input};
@@ -36,9 +38,7 @@ fn change(source: SourceId, file: &File, node: u32) -> Option<Change> {
         }
         return Some(Change::Replaced(source, input(file, blank(text, root)?)));
     }
-    let (name, list, place) = list_of(None, root, node)?;
-    let edited = Edited { text, format: format_of(file) };
-    let replacements: Vec<Replacement> = edited.without_items(name, list, &[place])?;
+    let replacements = Edited { text, format: format_of(file) }.without(&roots, &BTreeSet::from([node]))?;
     Some(Change::Replaced(source, input(file, applied(text, &replacements)?)))
 }
 
@@ -48,18 +48,6 @@ fn blank(text: &str, document: Value<'_>) -> Option<String> {
     let (before, own, after) = (text.get(..start)?, text.get(start..end)?, text.get(end..)?);
     let blanks: String = own.chars().map(|character| if character == '\n' { '\n' } else { ' ' }).collect();
     Some(format!("{before}{blanks}{after}"))
-}
-
-/// The list in which a value stands, the key that it is under, and the place of the value.
-fn list_of<'t>(name: Option<Value<'t>>, within: Value<'t>, node: u32) -> Option<(Option<Value<'t>>, Value<'t>, usize)> {
-    match within.kind() {
-        Kind::Map => within.entries().find_map(|(key, value)| list_of(Some(key), value, node)),
-        Kind::List => match within.items().position(|item| item.number() == node) {
-            Some(place) => Some((name, within, place)),
-            None => within.items().find_map(|item| list_of(None, item, node)),
-        },
-        _ => None,
-    }
 }
 
 fn input(file: &File, text: String) -> Input {

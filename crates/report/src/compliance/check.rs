@@ -383,17 +383,22 @@ pub fn word(text: &str) -> String {
 
 /// The fingerprint of a check: the same in every run, whatever the values are.
 pub fn fingerprint(policy: &str, rule: usize, a: &str, b: &str, workspace: Option<&str>) -> String {
-    let mut written = String::with_capacity(128);
     let rule = rule.to_string();
-    // Lengths keep `ab` and `c` apart from `a` and `bc`; no workspace is not a workspace without a name.
-    for part in [policy, &rule, a, b].into_iter().chain(workspace) {
-        // Writing into a string does not fail.
+    // No workspace is not a workspace without a name.
+    fingerprint_of('v', [policy, &rule, a, b].into_iter().chain(workspace))
+}
+
+/// A short fingerprint of some texts, after a letter, so that nobody takes it for a number.
+pub fn fingerprint_of<'t>(first: char, parts: impl Iterator<Item = &'t str>) -> String {
+    let mut written = String::with_capacity(128);
+    for part in parts {
+        // Lengths keep `ab` and `c` apart from `a` and `bc`. Writing into a string does not fail.
         write!(written, "{}:{part}", part.len()).ok();
     }
     let digest = Sha256::digest(written.as_bytes());
-    // A letter comes first, so that nobody takes it for a number. There can be millions of them.
+    // There can be millions of them.
     let mut text = String::with_capacity(21);
-    text.push('v');
+    text.push(first);
     for byte in digest.iter().take(10) {
         text.extend([byte >> 4, byte & 15].map(|half| char::from_digit(u32::from(half), 16).unwrap_or_default()));
     }

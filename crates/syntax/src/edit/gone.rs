@@ -1,11 +1,81 @@
 //! Items of lists and whole documents that go, with the lines that they stand in. Remarks in lines of their own stay.
 
-use upheld_model::tree::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value as Json;
+use upheld_model::tree::{Kind, Value};
 
 use super::{Edited, Replacement};
-use crate::Format;
+use crate::{Format, json};
+
+/// All documents as programs see them, without some values: documents, or items of lists in documents. What says nothing is no document.
+pub fn remaining<'t>(documents: impl Iterator<Item = Value<'t>>, gone: &BTreeSet<u32>) -> Option<Vec<Json>> {
+    let kept = documents.filter(|document| !gone.contains(&document.number()));
+    let all: Option<Vec<Json>> = kept.map(|document| kept_of(document, gone)).collect();
+    Some(all?.into_iter().filter(|document| !document.is_null()).collect())
+}
+
+fn kept_of(value: Value<'_>, gone: &BTreeSet<u32>) -> Option<Json> {
+    match value.kind() {
+        Kind::Map => {
+            let entries = value.entries().map(|(key, value)| Some((key.text().to_owned(), kept_of(value, gone)?)));
+            Some(Json::Object(entries.collect::<Option<_>>()?))
+        }
+        Kind::List => {
+            let items = value.items().filter(|item| !gone.contains(&item.number()));
+            Some(Json::Array(items.map(|item| kept_of(item, gone)).collect::<Option<_>>()?))
+        }
+        _ => serde_json::from_str(&json::write(value)).ok(),
+    }
+}
+
+/// The list in which a value stands.
+#[derive(Clone, Copy)]
+struct ListOf<'t> {
+    /// The key that the list is under, if it is in a map.
+    name: Option<Value<'t>>,
+    list: Value<'t>,
+    /// The place of the value in it.
+    place: usize,
+}
+
+impl<'t> ListOf<'t> {
+    /// Looks for a value, by its number.
+    fn below(name: Option<Value<'t>>, within: Value<'t>, number: u32) -> Option<Self> {
+        match within.kind() {
+            Kind::Map => within.entries().find_map(|(key, value)| Self::below(Some(key), value, number)),
+            Kind::List => match within.items().position(|item| item.number() == number) {
+                Some(place) => Some(Self { name, list: within, place }),
+                None => within.items().find_map(|item| Self::below(None, item, number)),
+            },
+            _ => None,
+        }
+    }
+}
 
 impl<'t> Edited<'t> {
+    /// What it takes that some values are there no more, by their numbers: documents, or items of lists in documents.
+    pub fn without(self, documents: &[Value<'t>], gone: &BTreeSet<u32>) -> Option<Vec<Replacement>> {
+        let mut replacements = Vec::new();
+        let mut lists: BTreeMap<u32, (ListOf<'t>, Vec<usize>)> = BTreeMap::new();
+        for number in gone {
+            let root = *documents.iter().rev().find(|root| root.number() <= *number)?;
+            if root.number() == *number {
+                replacements.extend(self.without_document(root)?);
+                continue;
+            }
+            let found = ListOf::below(None, root, *number)?;
+            lists.entry(found.list.number()).or_insert((found, Vec::new())).1.push(found.place);
+        }
+        for (ListOf { name, list, .. }, places) in lists.values() {
+            replacements.extend(self.without_items(*name, *list, places)?);
+        }
+        // Two documents beside each other go with the one mark between them.
+        replacements.sort();
+        replacements.dedup();
+        Some(replacements)
+    }
+
     /// What it takes that a list has some of its items no more, by their places; `name` is the key that it stands under, if it is in a map.
     pub fn without_items(self, name: Option<Value<'t>>, list: Value<'t>, gone: &[usize]) -> Option<Vec<Replacement>> {
         let items: Vec<Value<'t>> = list.items().collect();

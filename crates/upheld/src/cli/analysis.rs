@@ -82,6 +82,18 @@ pub(crate) struct Lint {
     /// Exit with 1 if there is a finding at least as bad
     #[arg(long, value_name = "SEVERITY", value_enum, default_value = "warning")]
     pub(crate) fail_on: LintFail,
+    /// An earlier run, made with -o json or -o sarif: says of each finding whether it is new
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<String>,
+    /// Let only findings that the baseline does not have make the exit code 1
+    #[arg(long, requires = "baseline")]
+    pub(crate) fail_on_new: bool,
+    /// Write what was found into a file, to be the baseline of later runs; the exit code is 0 then
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write_baseline: Option<String>,
+    /// Make the edits that end findings and change no result, each proved first; with -o patch, print them as a diff
+    #[arg(long)]
+    pub(crate) fix: bool,
 }
 
 /// Which findings fail a run.

@@ -72,7 +72,7 @@ impl ValueEnum for Output {
             Self::Report(Findings::Github) => ("github", "Remarks beside the lines of a change (`lint` only)"),
             Self::Report(Findings::Html) => ("html", "A page for browsers, in one file (`explain` and `audit` only)"),
             Self::Report(Findings::Prometheus) => ("prometheus", "Metrics (`audit` only)"),
-            Self::Patch => ("patch", "A unified diff (`fix` only)"),
+            Self::Patch => ("patch", "A unified diff (`fix` and `lint --fix` only)"),
         };
         Some(PossibleValue::new(name).help(help))
     }
@@ -222,7 +222,7 @@ impl Output {
                 matches!(printer, Printer::Audit | Printer::Explain)
             }
             Self::Report(_) => printer == Printer::Audit,
-            Self::Patch => printer == Printer::Fix,
+            Self::Patch => matches!(printer, Printer::Fix | Printer::Lint),
         }
     }
 
@@ -247,7 +247,7 @@ impl Output {
             Self::Report(Findings::Github) => "only `lint` reports findings so",
             Self::Report(Findings::Html) => "only `explain` and `audit` make pages",
             Self::Report(_) => "only `audit` reports findings so",
-            Self::Patch => "only `fix` prints patches",
+            Self::Patch => "only `fix` and `lint --fix` print patches",
         };
         let instead = match printer {
             Printer::Graph => "`graph` draws",

@@ -1,7 +1,7 @@
 //! What changes, for people.
 
 use crate::report::{At, Cause, Certainty, Direction, Family, Shift, Shifting, Shifts, Standing, Turn, visible};
-use upheld_answers::{Affected, Linted, WhyNot};
+use upheld_answers::{Affected, LintFinding, Linted, WhyNot};
 use upheld_model::{Files, Label, Severity, State};
 
 use super::{Screen, style, table};
@@ -184,10 +184,13 @@ fn standing(before: &Standing, after: &Standing) -> String {
 /// Findings about policies, a line each.
 pub(crate) fn linted(linted: &Linted, files: &Files, screen: &Screen) -> String {
     let mut text = style::paint(style::ANSWER, &table::wrap(&linted.sentence(), screen.width)) + "\n";
+    if let Some(compared) = &linted.baseline {
+        text.push_str(&table::indented(&format!("beside the baseline: {}", compared.sentence()), 2, screen.width));
+    }
     if !linted.findings.is_empty() {
         text.push('\n');
     }
-    for finding in &linted.findings {
+    for LintFinding { problem: finding, fix, baseline_state, .. } in &linted.findings {
         let at = |label: &Label| At::of_label(files, label).map(|at| at.to_string());
         let place = finding.label.as_ref().and_then(at).unwrap_or_default();
         let style = match finding.severity {
@@ -196,7 +199,8 @@ pub(crate) fn linted(linted: &Linted, files: &Files, screen: &Screen) -> String 
             Severity::Note => style::DIM,
         };
         let word = style::paint(style, &format!("{:<8}", finding.severity.word()));
-        let line = format!("{word} {} {}", finding.fault.code(), visible(&finding.message));
+        let known = baseline_state.map(|state| format!(" [{}]", state.name())).unwrap_or_default();
+        let line = format!("{word} {}{known} {}", finding.fault.code(), visible(&finding.message));
         text.push_str(&table::indented(&line, 2, screen.width));
         let others: Vec<String> = finding.related.iter().filter_map(at).collect();
         let others = if others.is_empty() { String::new() } else { format!(" (and {})", others.join(", ")) };
@@ -204,14 +208,21 @@ pub(crate) fn linted(linted: &Linted, files: &Files, screen: &Screen) -> String 
         if !place.is_empty() {
             text.push_str(&format!("           {place}\n"));
         }
+        if let Some(fix) = fix {
+            text.push_str(&table::indented(&format!("fix: {}", fix.text()), 11, screen.width));
+        }
         if screen.verbose {
             for help in &finding.help {
                 text.push_str(&table::indented(&visible(help), 11, screen.width));
             }
         }
     }
+    if linted.findings.iter().any(|finding| finding.fix.is_some()) {
+        let hint = "Make the fixes, each proved first: upheld lint --fix, or as a diff: upheld lint --fix -o patch";
+        text.push_str(&format!("\n  {}\n", style::paint(style::DIM, hint)));
+    }
     if let Some(first) = linted.findings.first() {
-        let hint = format!("What a code means: upheld codes {}", first.fault.code());
+        let hint = format!("What a code means: upheld codes {}", first.code());
         text.push_str(&format!("\n  {}\n", style::paint(style::DIM, &hint)));
     }
     text

@@ -144,6 +144,74 @@ fn findings_have_codes_places_and_formats() {
     assert!(!told(folder.path(), "lint").contains("UP202"));
 }
 
+/// Three logs of which two never count, and an access policy that others outweigh, with remarks.
+fn redundant() -> TempDir {
+    let folder = example("demo");
+    let log = |name: &str| {
+        format!(
+            "type: TrafficLog\nmesh: default\nname: {name}\nsources: [{{match: {{kuma.io/service: loner}}}}]\n\
+             destinations: [{{match: {{kuma.io/service: loner}}}}]\nconf: {{backend: {name}}}\n"
+        )
+    };
+    let text = format!("# kept\n{}---\n# said of b\n{}---\n{}", log("lone-a"), log("lone-b"), log("lone-c"));
+    fs::write(folder.path().join("policies/lone.yaml"), text).expect("is writable");
+    fs::write(folder.path().join("policies/only.yaml"), log("lone-d")).expect("is writable");
+    folder
+}
+
+#[test]
+fn what_could_go_goes_and_every_result_stays() {
+    let folder = redundant();
+    git(folder.path(), &["init", "--quiet", "--initial-branch=main"]);
+    git(folder.path(), &["add", "--all"]);
+    git(folder.path(), &["commit", "--quiet", "--message", "Start"]);
+    let linted = told(folder.path(), "lint --only UP101");
+    assert_eq!(linted.matches("fix: remove it; no result changes").count(), 3, "{linted}");
+    assert!(told(folder.path(), "lint --only UP101 -o sarif").contains("\"deletedRegion\""));
+    assert!(told(folder.path(), "lint -o patch").contains("upheld lint --fix -o patch"));
+    let patch = run(folder.path(), "lint --only UP101 --fix -o patch");
+    let patch = String::from_utf8(patch.stdout).expect("a text");
+    assert!(patch.contains("+++ /dev/null") && patch.contains("-name: lone-c"), "{patch}");
+    assert!(told(folder.path(), "diff").starts_with("exit 0"), "nothing was changed");
+    fs::write(folder.path().join("fix.patch"), &patch).expect("is writable");
+    git(folder.path(), &["apply", "--check", "fix.patch"]);
+    let fixed = told(folder.path(), "lint --only UP101 --fix");
+    assert!(fixed.starts_with("exit 0") && fixed.contains("3 findings fixed, no result changes."), "{fixed}");
+    assert!(!folder.path().join("policies/only.yaml").exists(), "nothing was left in it");
+    let text = fs::read_to_string(folder.path().join("policies/lone.yaml")).expect("is there");
+    assert!(text.contains("# kept") && text.contains("# said of b") && !text.contains("lone-b"), "{text}");
+    let proved = told(folder.path(), "prove");
+    assert!(proved.starts_with("exit 0") && proved.contains("EQUAL: 3 documents changed."), "{proved}");
+    assert!(
+        told(folder.path(), "lint --only UP101 --fix")
+            .contains("0 findings fixed, no result changes. No file was changed.")
+    );
+}
+
+#[test]
+fn beside_a_baseline_only_new_findings_fail() {
+    let folder = redundant();
+    let at = folder.path();
+    assert!(told(at, "lint --write-baseline known.json").starts_with("exit 0"));
+    assert!(told(at, "lint --baseline known.json").starts_with("exit 1"));
+    assert!(told(at, "lint --baseline known.json --fail-on-new").starts_with("exit 0"));
+    fs::write(at.join("known.sarif"), run(at, "lint -o sarif").stdout).expect("is writable");
+    assert!(told(at, "lint --baseline known.sarif --fail-on-new").starts_with("exit 0"));
+    edit(at, "policies/lone.yaml", "lone-c", "lone-x");
+    let linted = told(at, "lint --only UP101 --baseline known.json --fail-on-new");
+    assert!(
+        linted.starts_with("exit 1") && linted.contains("beside the baseline: 1 new, ") && linted.contains("1 gone")
+    );
+    assert!(linted.contains("UP101 [new] lone-x can never win"), "{linted}");
+    assert!(told(at, "lint --only UP101 --baseline known.json -o sarif").contains("\"baselineState\": \"absent\""));
+    assert_eq!(told(at, "lint --only UP101 --baseline known.json -o github").matches("::error").count(), 1);
+    assert_eq!(told(at, "lint --only UP101 --baseline known.json --fail-on-new -o junit").matches("<failure").count(), 1);
+    assert!(told(at, "lint --only UP101 --baseline known.json -o markdown").contains("Beside the baseline: 1 new"));
+    assert!(told(at, "lint --only UP101 --baseline known.json -o json").contains("\"baselineState\": \"new\""));
+    let refused = told(at, "lint --baseline policies/lone.yaml");
+    assert!(refused.starts_with("exit 2") && refused.contains("upheld lint -o json"), "{refused}");
+}
+
 #[test]
 fn who_set_a_field_and_when_an_answer_changed_is_in_the_history() {
     let folder = history();

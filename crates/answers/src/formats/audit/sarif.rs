@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
 
+use super::super::baseline;
 use super::baseline::FINGERPRINT;
 use crate::report::At;
 use crate::report::compliance::{Absent, AppliedWaiver, Audit, Check, Level, PolicyLine, Side, word};
@@ -136,17 +137,10 @@ fn result(check: &Check, indices: &BTreeMap<&str, usize>) -> Json {
 
 /// A violation of the earlier run that is gone.
 fn absent(gone: &Absent, indices: &BTreeMap<&str, usize>) -> Json {
-    let mut result = gone.result.clone().unwrap_or_else(|| {
-        json!({"ruleId": gone.policy, "message": message(&gone.message), "partialFingerprints": {FINGERPRINT: gone.id}})
-    });
-    if let Some(fields) = result.as_object_mut() {
-        // Rules have other numbers in every run, and a rule may be gone as well.
-        fields.shift_remove("ruleIndex");
-    }
+    let mut result = baseline::absent(gone, FINGERPRINT);
     if let Some(index) = indices.get(gone.policy.as_str()) {
         set(&mut result, "ruleIndex", json!(index));
     }
-    set(&mut result, "baselineState", json!("absent"));
     result
 }
 

@@ -12,10 +12,10 @@ use smol_str::SmolStr;
 use upheld_engine::comply::{Defaults, ObjectId};
 use upheld_governance::{Edit, Fix};
 use upheld_model::tree::Value;
-use upheld_model::{Diagnostics, File, NodeRef, SourceId};
+use upheld_model::{Diagnostics, NodeRef, SourceId};
 use upheld_report::At;
-use upheld_syntax::edit::{Edited, Replacement, applied};
-use upheld_syntax::{Format, json, parse};
+use upheld_syntax::edit::{Edited, FileEdit, Replacement, applied, remaining};
+use upheld_syntax::{Format, parse};
 
 use self::ended::{Ended, Related};
 use super::Organisation;
@@ -28,19 +28,6 @@ pub struct FileEdits {
     pub files: Vec<FileEdit>,
     /// What has to be changed by hand.
     pub by_hand: Vec<ByHand>,
-}
-
-/// A file that changes.
-#[derive(Clone, Debug)]
-pub struct FileEdit {
-    /// How users call it.
-    pub name: String,
-    /// What it says now.
-    pub before: String,
-    /// What it says then.
-    pub after: String,
-    /// In what the two differ.
-    pub replacements: Vec<Replacement>,
 }
 
 /// What has to be changed by hand.
@@ -222,8 +209,8 @@ impl Organisation<'_> {
         if !problems.is_empty() {
             return None;
         }
-        let expected = ended::without(documents(file)?, ended)?;
-        let found: Vec<Json> = documents(&read)?.into_iter().filter(|own| !own.is_null()).collect();
+        let expected = remaining(file.tree.documents(), &ended::numbers(ended))?;
+        let found = remaining(read.tree.documents(), &BTreeSet::new())?;
         if found.len() != expected.len() {
             return None;
         }
@@ -241,11 +228,6 @@ impl Organisation<'_> {
             replacements,
         })
     }
-}
-
-/// All documents of a file, as programs see them.
-fn documents(file: &File) -> Option<Vec<Json>> {
-    file.tree.documents().map(|own| serde_json::from_str(&json::write(own)).ok()).collect()
 }
 
 /// What the documents of another system are about; nothing for our own.

@@ -66,6 +66,8 @@ pub enum Problem {
     Outweighed,
     /// It decides, but without it everything is decided alike.
     Redundant,
+    /// The same, and wherever it decides, the default would.
+    SameAsDefault,
     /// A policy with the other effect matches some of what it matches.
     Conflict,
     /// The same, and only the order of the store says which of both comes first.
@@ -124,12 +126,24 @@ struct Known {
     decides: bool,
     /// Whether some request would be decided otherwise without it.
     matters: bool,
+    /// Who decides where it does, if it is not there.
+    heirs: Heirs,
     /// Who decides where it matches.
     deciders: Vec<Other>,
     /// Those that match all that it matches, so far.
     around: Option<Vec<EntryId>>,
     /// Policies with the other effect that match some of the same.
     clashes: Vec<(Other, Rank)>,
+}
+
+/// Who decides in the place of a policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Heirs {
+    /// Nobody but the default.
+    #[default]
+    Default,
+    /// Another policy, somewhere.
+    Policies,
 }
 
 struct LintWalk<'l, 'd> {
@@ -194,6 +208,14 @@ impl LintWalk<'_, '_> {
             if differs != FALSE {
                 known.matters = true;
                 return Ok(());
+            }
+            if let Some(form) = scene.form(live) {
+                let mut own = Own { answers: &self.answers, policy: form.entry };
+                let heirs = self.diagram.apply(with, without, &mut own)?;
+                let by_policy = |label: u32| self.answers.get(label).is_some_and(|answer| answer.by != By::Default);
+                if self.diagram.labels(heirs).into_iter().any(by_policy) {
+                    known.heirs = Heirs::Policies;
+                }
             }
         }
         if known.decides || live.applies == FALSE {
@@ -281,7 +303,11 @@ impl LintWalk<'_, '_> {
             if !known.matches {
                 find(Problem::Impossible, Vec::new());
             } else if !known.matters && known.decides {
-                find(Problem::Redundant, Vec::new());
+                let problem = match known.heirs {
+                    Heirs::Default => Problem::SameAsDefault,
+                    Heirs::Policies => Problem::Redundant,
+                };
+                find(problem, Vec::new());
             } else if !known.matters && !known.deciders.is_empty() {
                 let around = known.around.as_deref().unwrap_or_default().first();
                 let is_around = |other: &&Other| Some(&other.policy) == around;
@@ -334,6 +360,19 @@ impl Operation for Inside {
             FALSE => Some(Ref::leaf(OUTSIDE)),
             _ => None,
         }
+    }
+}
+
+/// What is said without a policy, where it decides.
+struct Own<'l> {
+    answers: &'l Labels<Answer>,
+    policy: EntryId,
+}
+
+impl Operation for Own<'_> {
+    fn labels(&mut self, with: u32, without: u32) -> u32 {
+        let decides = self.answers.get(with).is_some_and(|answer| answer.by == By::Policy(self.policy));
+        if decides { without } else { OUTSIDE }
     }
 }
 

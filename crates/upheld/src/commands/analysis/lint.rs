@@ -1,39 +1,114 @@
-//! `lint`: what is wrong with the policies themselves?
+//! `lint`: what is wrong with the policies themselves? With `--fix`, what can go without a change of any result goes.
 
-use upheld_answers::World;
-use upheld_answers::formats::Findings as Found;
-use upheld_model::Severity;
+use upheld_answers::formats::{Findings as Found, FindingsBaseline, json};
+use upheld_answers::lint::{Among, Failing, Fixes};
+use upheld_answers::{Linted, World};
+use upheld_loader::load::Loaded;
+use upheld_model::{Diagnostic, Fault, Severity};
 
 use crate::cli::{Findings, Format, Lint, LintFail, Output, Results};
-use crate::commands::Session;
+use crate::commands::edits::{Edits, no_files, sentence};
+use crate::commands::{Session, baseline, refuse, say};
 use crate::exit::Exit;
-use crate::render::{print_plain, shifts};
+use crate::render::{bar, print_plain, shifts};
+use crate::report::counted;
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Lint) -> Exit {
-    let Some(loaded) = session.load_beside(None) else { return Exit::Failed };
+    match lint(session, wanted) {
+        Ok(exit) => exit,
+        Err(problems) => refuse(&problems),
+    }
+}
+
+fn lint(session: &Session<'_>, wanted: &Lint) -> Result<Exit, Vec<Diagnostic>> {
+    let is_patch = session.settings.output.value == Output::Patch;
+    if is_patch && !wanted.fix {
+        let problem = Diagnostic::error(Fault::BadSetting, "without --fix there is nothing to print as a patch");
+        return Err(vec![problem.help("upheld lint --fix -o patch")]);
+    }
+    if wanted.fix && session.settings.remote.is_some() {
+        return Err(vec![no_files("--fix")]);
+    }
+    let earlier = wanted.baseline.as_deref().map(|file| baseline("lint", file, FindingsBaseline::read));
+    let earlier = earlier.transpose().map_err(|problem| vec![problem])?;
+    let Some(mut loaded) = session.load_beside(None) else { return Ok(Exit::Failed) };
     let options = session.options();
-    let linted = World::new(&loaded.snapshot, &options).lint(loaded.warnings.as_slice()).only(&wanted.only);
-    let found = Found { files: loaded.snapshot.files(), linted: &linted };
+    let found = |loaded: &Loaded| {
+        let linted = World::new(&loaded.snapshot, &options).lint(loaded.warnings.as_slice());
+        let linted = match &earlier {
+            Some(earlier) => earlier.compared(linted),
+            None => linted,
+        };
+        linted.only(&wanted.only)
+    };
+    let mut linted = found(&loaded);
+    if wanted.fix {
+        let bar = bar::Bar::new("fixes");
+        let fixes = World::new(&loaded.snapshot, &options).lint_fixes(&loaded, &linted, &bar);
+        drop(bar);
+        let edits = if is_patch { Edits::Printed } else { Edits::Made };
+        edits.apply(&fixes.files)?;
+        tell(&fixes, edits);
+        if let Some(after) = fixes.after {
+            linted = found(&after);
+            loaded = after;
+        }
+    }
+    let failing = failing(wanted);
+    if !is_patch {
+        print(session, &loaded, &linted, failing);
+    }
+    if let Some(file) = &wanted.write_baseline {
+        write_baseline(file, &loaded, &linted).map_err(|problem| vec![problem])?;
+        return Ok(Exit::Yes);
+    }
+    Ok(if failing.of(&linted).next().is_some() { Exit::No } else { Exit::Yes })
+}
+
+fn failing(wanted: &Lint) -> Failing {
+    let least = match wanted.fail_on {
+        LintFail::Error => Some(Severity::Error),
+        LintFail::Warning => Some(Severity::Warning),
+        LintFail::Note => Some(Severity::Note),
+        LintFail::Never => None,
+    };
+    Failing { least, among: if wanted.fail_on_new { Among::New } else { Among::All } }
+}
+
+/// What was fixed, and what was not; beside the findings, which are for somebody else.
+fn tell(fixes: &Fixes, edits: Edits) {
+    for finding in &fixes.fixed {
+        say(&format!("fixed: {} {}", finding.code(), finding.problem.message));
+    }
+    for (finding, why) in &fixes.left {
+        say(&format!("left: {} {}: {why}", finding.code(), finding.problem.message));
+    }
+    if edits == Edits::Made {
+        let fixed = counted(fixes.fixed.len(), "finding", "findings");
+        say(&format!("{fixed} fixed, no result changes. {}", sentence(&fixes.files)));
+    }
+}
+
+fn print(session: &Session<'_>, loaded: &Loaded, linted: &Linted, failing: Failing) {
+    let found = Found { files: loaded.snapshot.files(), linted };
     let screen = &session.screen;
     match (session.settings.output.value, screen.format) {
         (Output::Report(Findings::Sarif), _) => screen.print_data(&found.sarif()),
         (Output::Report(Findings::Markdown), _) => print_plain(&found.markdown()),
         (Output::Report(Findings::Github), _) => print_plain(&found.github()),
-        (Output::Record(Results::Junit), _) => print_plain(&found.junit()),
+        (Output::Record(Results::Junit), _) => print_plain(&found.junit(failing)),
         (_, Format::Json | Format::Yaml) => screen.print_data(&found.document(loaded.snapshot.digest())),
-        (_, Format::Jsonl) => linted.findings.iter().for_each(|finding| {
-            screen.print_data(&upheld_answers::diagnostic_json(loaded.snapshot.files(), finding));
-        }),
+        (_, Format::Jsonl) => linted.findings.iter().for_each(|finding| screen.print_data(&found.finding(finding))),
         (_, Format::Name) => {
-            print_plain(&linted.findings.iter().map(|one| format!("{}\n", one.fault.code())).collect::<String>());
+            print_plain(&linted.findings.iter().map(|one| format!("{}\n", one.code())).collect::<String>());
         }
-        (_, Format::Table | Format::Wide) => screen.print(&shifts::linted(&linted, loaded.snapshot.files(), screen)),
+        (_, Format::Table | Format::Wide) => screen.print(&shifts::linted(linted, loaded.snapshot.files(), screen)),
     }
-    let least = match wanted.fail_on {
-        LintFail::Error => Severity::Error,
-        LintFail::Warning => Severity::Warning,
-        LintFail::Note => Severity::Note,
-        LintFail::Never => return Exit::Yes,
-    };
-    if linted.findings.iter().any(|finding| finding.severity >= least) { Exit::No } else { Exit::Yes }
+}
+
+fn write_baseline(file: &str, loaded: &Loaded, linted: &Linted) -> Result<(), Diagnostic> {
+    let found = Found { files: loaded.snapshot.files(), linted };
+    let text = json(&found.document(loaded.snapshot.digest()));
+    std::fs::write(file, text)
+        .map_err(|error| Diagnostic::error(Fault::Unreadable, format!("cannot write the baseline `{file}`: {error}")))
 }

@@ -4,12 +4,11 @@ use std::time::Instant;
 
 use upheld_answers::compliance::{AuditQuestion, Audited};
 use upheld_answers::formats::audit::{Among, Baseline, Beside, Failing, Listed};
-use upheld_model::{Diagnostic, Fault};
 
 use super::history::trace;
 use super::{asked, load};
 use crate::cli::{Audit, FailOn};
-use crate::commands::{Session, refuse, say};
+use crate::commands::{Session, baseline, refuse, say};
 use crate::exit::Exit;
 use crate::render::compliance;
 use crate::report::compliance::Level;
@@ -17,7 +16,7 @@ use crate::report::compliance::Level;
 pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
     let Some(loaded) = load(session, None) else { return Exit::Failed };
     let Some(asked) = asked(session, &loaded, &audit.organisation) else { return Exit::Failed };
-    let previous = match audit.baseline.as_deref().map(baseline).transpose() {
+    let previous = match audit.baseline.as_deref().map(|file| baseline("audit", file, Baseline::read)).transpose() {
         Ok(previous) => previous,
         Err(problem) => return refuse(&[problem]),
     };
@@ -70,14 +69,4 @@ pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
         // What was not looked at may violate.
         Exit::Undecided
     }
-}
-
-/// What an earlier run found.
-fn baseline(file: &str) -> Result<Baseline, Diagnostic> {
-    let unreadable = |problem: String| {
-        Diagnostic::error(Fault::Unreadable, format!("cannot read the baseline `{file}`: {problem}"))
-            .help("it is made by `upheld audit -o json` or `-o sarif`")
-    };
-    let text = std::fs::read_to_string(file).map_err(|error| unreadable(error.to_string()))?;
-    Baseline::read(&text).map_err(unreadable)
 }

@@ -1,21 +1,17 @@
 //! `fix`: which edits would fix violations? With `--apply` they are made, with `-o patch` they are printed as a diff.
 
-use std::path::Path;
-
 use serde_json::json;
 use upheld_answers::Progress;
-use upheld_answers::compliance::{ByHand, FileEdit, FileEdits, FixQuestion, Organisation};
-use upheld_answers::patch::unified;
-use upheld_model::{Diagnostic, Fault};
+use upheld_answers::compliance::{ByHand, FileEdits, FixQuestion, Organisation};
 
 use super::{Question, answer, asked, load};
 use crate::cli::{Fix, Format, Output};
+use crate::commands::edits::{Edits, no_files, sentence};
 use crate::commands::{Session, refuse, say};
 use crate::exit::Exit;
 use crate::render::bar::Bar;
 use crate::render::{compliance, print_plain};
 use crate::report::compliance::FixPlan;
-use crate::report::counted;
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Fix) -> Exit {
     let question = FixQuestion {
@@ -29,8 +25,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Fix) -> Exit {
     let is_patch = session.settings.output.value == Output::Patch;
     if wanted.apply || is_patch {
         if session.server.is_some() {
-            let problem = Diagnostic::error(Fault::BadSetting, "a server has no files that could be edited");
-            return refuse(&[problem.help("leave out --apply and -o patch, or name files with -f")]);
+            return refuse(&[no_files("--apply and -o patch")]);
         }
         let Some(loaded) = load(session, None) else { return Exit::Failed };
         let Some(asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
@@ -67,44 +62,17 @@ fn with_bar<T>(search: impl FnOnce(&mut dyn FnMut(usize, usize)) -> T) -> T {
     found
 }
 
-/// What becomes of edits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Edits {
-    /// The files change.
-    Made,
-    /// They are printed as a diff.
-    Printed,
-}
-
 fn edit(asked: &Organisation<'_>, question: &FixQuestion, edits: Edits) -> Exit {
     let (plan, fixes) = match with_bar(|tell| asked.remedy(question, tell)) {
         Ok(answer) => answer,
         Err(problems) => return refuse(&problems),
     };
     let FileEdits { files, by_hand } = asked.file_edits(&fixes);
-    let unreadable: Vec<Diagnostic> = files.iter().filter_map(|file| current(file).err()).collect();
-    if !unreadable.is_empty() {
-        return refuse(&unreadable);
-    }
-    for file in &files {
-        match edits {
-            Edits::Printed => print_plain(&unified(file, &called(&file.name))),
-            Edits::Made => {
-                let after = format!("{}{}", current(file).unwrap_or_default(), file.after);
-                if let Err(error) = std::fs::write(&file.name, after) {
-                    let message = format!("cannot write `{}`: {error}", file.name);
-                    return refuse(&[Diagnostic::error(Fault::Unreadable, message)]);
-                }
-            }
-        }
+    if let Err(problems) = edits.apply(&files) {
+        return refuse(&problems);
     }
     if edits == Edits::Made {
-        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        let told = match names.as_slice() {
-            [] => "No file was changed.".to_owned(),
-            names => format!("{} changed: {}.", counted(names.len(), "file", "files"), names.join(", ")),
-        };
-        print_plain(&format!("{told}\n"));
+        print_plain(&format!("{}\n", sentence(&files)));
     }
     for ByHand { text, at, why } in &by_hand {
         let place = at.as_ref().map(|at| format!("{at}: ")).unwrap_or_default();
@@ -115,26 +83,4 @@ fn edit(asked: &Organisation<'_>, question: &FixQuestion, edits: Edits) -> Exit 
         say(&format!("left: [{}] {} {why}", check.policy, check.message));
     }
     if by_hand.is_empty() && plan.left.is_empty() { Exit::Yes } else { Exit::No }
-}
-
-/// The mark before the text of a file that still says what was read.
-fn current(file: &FileEdit) -> Result<&'static str, Diagnostic> {
-    const MARK: &str = "\u{feff}";
-    let text = std::fs::read_to_string(&file.name).unwrap_or_default();
-    match text.strip_prefix(MARK) {
-        Some(text) if text == file.before => Ok(MARK),
-        None if text == file.before => Ok(""),
-        _ => {
-            let message = format!("`{}` is no file that says what was read", file.name);
-            Err(Diagnostic::error(Fault::Moved, message).help("edits are made in files only: name them with -f"))
-        }
-    }
-}
-
-/// How a file is called from here, where a patch is applied.
-fn called(name: &str) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let name = Path::new(name);
-    let own = name.strip_prefix(&here).or_else(|_| name.strip_prefix(".")).unwrap_or(name);
-    own.to_string_lossy().into_owned()
 }

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value as Json;
 use smol_str::SmolStr;
 use upheld_engine::comply::{Link, NeedsScope};
 use upheld_governance::{Edit, words};
-use upheld_model::tree::{Kind, Value};
+use upheld_model::tree::Value;
 use upheld_model::{File, NodeRef, SourceId};
 use upheld_report::At;
 use upheld_syntax::edit::{Edited, Replacement};
@@ -22,10 +21,8 @@ pub(super) type Related = (SmolStr, SmolStr);
 pub(super) struct Ended {
     /// Of whom.
     pub(super) pair: Related,
-    /// The document that says so, from 0.
-    document: usize,
-    /// Where in it: the list as programs point to it, and the place there; nothing for a document that says nothing else.
-    item: Option<(String, usize)>,
+    /// The value that says so, and nothing else: a document, or an item of a list.
+    number: u32,
 }
 
 /// Relationships that end, by file, and those that somebody has to end by hand.
@@ -81,83 +78,18 @@ impl Organisation<'_> {
             own.entries().next().is_some() && own.entries().all(|(key, _)| known(key.text()))
         };
         file.tree.value(at.node).filter(|own| says_only_that(*own))?;
-        let roots: Vec<Value<'_>> = file.tree.documents().collect();
-        let document = roots.iter().rposition(|root| root.number() <= at.node)?;
-        let root = *roots.get(document)?;
-        let item = if root.number() == at.node { None } else { Some(item_at(root, at.node, String::new())?) };
-        Some((at.source, Ended { pair: pair.clone(), document, item }))
-    }
-}
-
-/// The list in which a value stands, and its place there.
-fn item_at(within: Value<'_>, node: u32, pointer: String) -> Option<(String, usize)> {
-    match within.kind() {
-        Kind::Map => within.entries().find_map(|(key, value)| {
-            let key = key.text().replace('~', "~0").replace('/', "~1");
-            item_at(value, node, format!("{pointer}/{key}"))
-        }),
-        Kind::List => match within.items().position(|item| item.number() == node) {
-            Some(place) => Some((pointer, place)),
-            None => {
-                (0..).zip(within.items()).find_map(|(place, item)| item_at(item, node, format!("{pointer}/{place}")))
-            }
-        },
-        _ => None,
+        Some((at.source, Ended { pair: pair.clone(), number: at.node }))
     }
 }
 
 /// What it takes in the text of a file that relationships are there no more.
 pub(super) fn replacements(file: &File, ended: &[Ended]) -> Option<Vec<Replacement>> {
     let text = file.tree.text();
-    let edited = Edited { text, format: format_of(&file.name, text) };
     let roots: Vec<Value<'_>> = file.tree.documents().collect();
-    let mut lists: BTreeMap<(usize, &str), BTreeSet<usize>> = BTreeMap::new();
-    let mut replacements = Vec::new();
-    for Ended { document, item, .. } in ended {
-        match item {
-            Some((list, place)) => drop(lists.entry((*document, list)).or_default().insert(*place)),
-            None => replacements.extend(edited.without_document(*roots.get(*document)?)?),
-        }
-    }
-    for ((document, pointer), places) in lists {
-        let (name, list) = list_at(*roots.get(document)?, pointer)?;
-        let places: Vec<usize> = places.into_iter().collect();
-        replacements.extend(edited.without_items(name, list, &places)?);
-    }
-    replacements.sort();
-    // Two documents may be parted by one mark.
-    replacements.dedup();
-    Some(replacements)
+    Edited { text, format: format_of(&file.name, text) }.without(&roots, &numbers(ended))
 }
 
-/// A list by where it is, with the key that it stands under.
-fn list_at<'v>(root: Value<'v>, pointer: &str) -> Option<(Option<Value<'v>>, Value<'v>)> {
-    let mut found = (None, root);
-    for part in pointer.split('/').skip(1) {
-        let part = part.replace("~1", "/").replace("~0", "~");
-        let (_, within) = found;
-        found = match within.kind() {
-            Kind::Map => within.entries().find(|(key, _)| key.text() == part).map(|(key, value)| (Some(key), value))?,
-            _ => (None, within.items().nth(part.parse().ok()?)?),
-        };
-    }
-    Some(found)
-}
-
-/// Documents without relationships that end.
-pub(super) fn without(documents: Vec<Json>, ended: &[Ended]) -> Option<Vec<Json>> {
-    let mut documents: Vec<Option<Json>> = documents.into_iter().map(Some).collect();
-    let mut items: BTreeSet<(usize, &str, usize)> = BTreeSet::new();
-    for Ended { document, item, .. } in ended {
-        match item {
-            Some((list, place)) => drop(items.insert((*document, list, *place))),
-            None => *documents.get_mut(*document)? = None,
-        }
-    }
-    // The last first, so that places stay what they are.
-    for (document, list, place) in items.into_iter().rev() {
-        let list = documents.get_mut(document)?.as_mut()?.pointer_mut(list)?.as_array_mut()?;
-        (place < list.len()).then(|| list.remove(place))?;
-    }
-    Some(documents.into_iter().flatten().filter(|own| !own.is_null()).collect())
+/// The values that are to be there no more.
+pub(super) fn numbers(ended: &[Ended]) -> BTreeSet<u32> {
+    ended.iter().map(|own| own.number).collect()
 }

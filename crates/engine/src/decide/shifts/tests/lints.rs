@@ -49,7 +49,12 @@ proptest! {
                 .any(|(request, known)| super::world::decision(&without, request).outcome != known.outcome);
             let impossible = found(&linted.findings, entry, &[Problem::Impossible]);
             let never = found(&linted.findings, entry, &NEVER);
-            let redundant = found(&linted.findings, entry, &[Problem::Redundant]);
+            let redundant = found(&linted.findings, entry, &[Problem::Redundant, Problem::SameAsDefault]);
+            let as_by_default = found(&linted.findings, entry, &[Problem::SameAsDefault]);
+            let has_heirs = requests.iter().zip(&decisions).any(|(request, known)| {
+                known.by == By::Policy(entry) && super::world::decision(&without, request).by != By::Default
+            });
+            prop_assert!(!as_by_default || !has_heirs);
             prop_assert!(!impossible || !can_match);
             prop_assert!(!never || (!decides && !matters));
             prop_assert!(!redundant || !matters);
@@ -63,6 +68,7 @@ proptest! {
             if all {
                 prop_assert_eq!(impossible, !can_match);
                 prop_assert_eq!(redundant, can_match && decides && !matters);
+                prop_assert_eq!(as_by_default, can_match && decides && !matters && !has_heirs);
                 if never {
                     prop_assert!(can_match);
                 }
