@@ -30,7 +30,7 @@ mod world;
 
 pub use affected::Affected;
 pub use kinds::KindLine;
-pub use lint::{LintFinding, Linted};
+pub use lint::{LintFinding, LintWanted, Linted};
 pub use progress::Progress;
 pub use resolved::{Resolution, Resolved, verdict_of};
 pub use upheld_dialects::access::reach::{MOST_DECISIONS, ReachQuestion};

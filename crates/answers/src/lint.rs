@@ -3,30 +3,35 @@
 //! ```text
 //! what was odd on reading ─┐
 //! selection                │   can it ever win, does a name decide, does it match anything
-//! fields, relations        ├─▶ findings ──(allowed)──▶ those that no comment in the document allows
+//! values, relations        ├─▶ findings ──(allowed)──▶ those that no comment in the document allows
 //! what dialects find       ┘                                │
 //!                                                           └──▶ names, by which runs are compared, and fixes
 //! ```
 
 mod allowed;
 mod counted;
+mod effective;
 mod fixes;
 mod named;
+mod required;
 mod selection;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use upheld_dialects::dialect::Finding;
 use upheld_dialects::dialects;
 use upheld_engine::Snapshot;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Fault, Label, NodeRef, Severity, Span};
+use upheld_report::Refused;
 use upheld_report::compliance::{BaselineState, Compared};
 
 use self::allowed::Allowances;
 pub use self::fixes::{Fix, Fixes};
 use self::named::Names;
 use crate::World;
+use crate::formats::FindingsBaseline;
 pub use crate::formats::audit::Among;
 
 /// What was found.
@@ -73,7 +78,7 @@ impl LintFinding {
 impl Linted {
     /// Only findings of these codes, or of those that begin so; all of them if none is named.
     #[must_use]
-    pub fn only(mut self, codes: &[String]) -> Self {
+    fn only(mut self, codes: &[String]) -> Self {
         let is_wanted = |code: &str| codes.is_empty() || codes.iter().any(|only| code.starts_with(only.as_str()));
         self.findings.retain(|finding| is_wanted(finding.code()));
         if let Some(compared) = &mut self.baseline {
@@ -115,6 +120,27 @@ impl Linted {
     }
 }
 
+/// Which findings are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct LintWanted {
+    /// Only these codes, or all that begin so; all of them if none is named.
+    pub only: Vec<String>,
+    /// Kinds whose policies have to reach everything that they could.
+    pub require: Vec<String>,
+    /// Whether every policy has to say whose it is.
+    pub require_owner: bool,
+    /// An earlier run.
+    pub baseline: Option<FindingsBaseline>,
+}
+
+impl LintWanted {
+    /// Codes of what was not looked for.
+    fn not_asked(&self) -> Vec<&'static str> {
+        let asked = [(Fault::Uncovered, !self.require.is_empty()), (Fault::NoOwner, self.require_owner)];
+        asked.into_iter().filter(|(_, asked)| !asked).map(|(fault, _)| fault.code()).collect()
+    }
+}
+
 /// Which findings fail a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failing {
@@ -138,17 +164,19 @@ impl Failing {
 }
 
 impl World<'_> {
-    /// What is wrong with the policies. `warnings` is what was odd when they were read.
-    pub fn lint(&self, warnings: &[Diagnostic]) -> Linted {
+    /// What is wrong with the policies. `warnings` is what was odd when they were read. A kind that nobody knows is refused.
+    pub fn lint(&self, warnings: &[Diagnostic], wanted: &LintWanted) -> Result<Linted, Refused> {
         let snapshot = self.snapshot();
         let about_documents = warnings.iter().cloned().chain(self.warnings());
         let mut found: Vec<Finding> = about_documents.map(Finding::from).collect();
         found.extend(selection::findings(snapshot));
+        found.extend(effective::findings(self));
         found.extend(counted::findings(self));
+        found.extend(required::findings(self, wanted)?);
         found.extend(dialects().flat_map(|dialect| dialect.findings(snapshot)));
         let allowances = Allowances::of(snapshot.files(), self.options().now);
         let (mut findings, allowed) = allowances.cut(found);
-        findings.extend(allowances.findings());
+        findings.extend(allowances.findings(&wanted.not_asked()));
         let place = |finding: &Finding| {
             let label = finding.problem.label.as_ref();
             let file = label.and_then(|label| snapshot.files().get(label.source)).map(|file| file.name.clone());
@@ -169,7 +197,12 @@ impl World<'_> {
             baseline_state: None,
         };
         let findings = findings.into_iter().map(finished).collect();
-        Linted { findings, allowed, policies: snapshot.policies().len(), baseline: None }
+        let linted = Linted { findings, allowed, policies: snapshot.policies().len(), baseline: None };
+        Ok(match &wanted.baseline {
+            Some(earlier) => earlier.compared(linted),
+            None => linted,
+        }
+        .only(&wanted.only))
     }
 }
 

@@ -274,10 +274,20 @@ faults! {
     ArbitraryTie = "UP201",
     /// Two policies that say different things, and the order of names decides.
     ContradictingTie = "UP202",
+    /// Two policies of one name, and only where they live tells them apart.
+    UnstableTie = "UP203",
     /// When they were made decides.
     AgeTie = "UP204",
     /// A field that counts nowhere.
     DeadField = "UP301",
+    /// A field that counts almost nowhere.
+    PartlyDead = "UP302",
+    /// A policy takes the place of another one as a whole, with less in it.
+    SilentReplace = "UP303",
+    /// Settings that are lost only because what is nested is not merged.
+    ShallowLoss = "UP304",
+    /// A list that takes the place of another one.
+    ListReplaced = "UP305",
     /// An earlier rule takes every case.
     Unreachable = "UP401",
     /// Others always outweigh it.
@@ -292,6 +302,10 @@ faults! {
     AlwaysViolated = "UP502",
     /// Pairs pass because neither side has the tag.
     VacuousPass = "UP503",
+    /// Something that no policy of a required kind reaches.
+    Uncovered = "UP602",
+    /// A policy of which nobody says whose it is.
+    NoOwner = "UP603",
     /// A finding was allowed until a day that is over, or for no reason.
     ExpiredAllowance = "UP604",
     /// A name that nothing has.

@@ -1,5 +1,7 @@
 //! Which of the formats a text has: by the name of its file, or by what it looks like.
 
+use upheld_model::File;
+
 /// How a text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -37,6 +39,11 @@ impl Format {
         } else {
             None
         }
+    }
+
+    /// Of a file that was read: by its name, or else by what it looks like.
+    pub fn of_file(file: &File) -> Self {
+        Self::of_name(&file.name).unwrap_or_else(|| Self::of_text(file.tree.text()))
     }
 
     /// By what the text looks like. In doubt it is YAML, which almost every JSON text is too; it is never CSV,

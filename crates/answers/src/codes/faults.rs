@@ -158,6 +158,13 @@ pub(super) fn fault(fault: Fault) -> Meaning {
             "hc-a with interval: 10s and hc-b with interval: 30s, with the same selectors",
             "make one more specific, or remove it",
         ),
+        Fault::UnstableTie => (
+            "policies of one name",
+            "Two policies have the same name in two places and are equal in every other respect; only the place that they live in tells which \
+             one counts. Moving either one changes results.",
+            "retries in the namespace shop and retries in the namespace infra, both for one route",
+            "names that say whose they are, and one policy that is more specific",
+        ),
         Fault::AgeTie => (
             "the older policy wins",
             "Two policies are equal but for the time at which they were made. Whoever makes one of them again, from a backup or by \
@@ -170,6 +177,44 @@ pub(super) fn fault(fault: Fault) -> Meaning {
             "At every place that the policy reaches, another policy sets the field and goes before.",
             "cors in a policy on the gateway, and in one on its only route",
             "remove it from the policy on the gateway",
+        ),
+        Fault::PartlyDead => (
+            "a field that counts almost nowhere",
+            "Others override it for nine of ten, or more, of all connections that the policy reaches. It may be a default that nobody needs any more.",
+            "a timeout for the whole mesh, where 58 of 60 services have their own",
+            "a timeout for the two services that it is for",
+        ),
+        Fault::SilentReplace => (
+            "a policy that takes the place of another one as a whole",
+            "Policies of this kind are not merged: where the more specific one counts, nothing of the other one does, also not what only the \
+             other one says.",
+            "conf: {connectTimeout: 1s}   for shop, beside connectTimeout and idleTimeout for everybody",
+            "conf: {connectTimeout: 1s, idleTimeout: 1h}   for shop",
+        ),
+        Fault::ShallowLoss => (
+            "nested settings that are lost",
+            "Both policies set a field with settings in it, and the merge takes one of them as it is: settings that only the other one has are lost.",
+            "transformation: {request: …}   on the route, transformation: {response: …}   on its rule",
+            "transformation: {request: …, response: …}   on the rule, or a deep merge",
+        ),
+        Fault::ListReplaced => (
+            "a list that takes the place of another one",
+            "Lists are not added to each other here. Whoever wrote the second list may have meant to add to the first.",
+            "allowOrigins: [a, b]   on the gateway, allowOrigins: [c]   on the route",
+            "allowOrigins: [a, b, c]   on the route",
+        ),
+        Fault::Uncovered => (
+            "something that no policy of a required kind reaches",
+            "Found only if somebody asks for it: `upheld lint --require Timeout`. The default stands there.",
+            "upheld lint --require Timeout   where nothing says how long cart-1 may wait",
+            "a policy of the kind for cart-1, or for everybody",
+        ),
+        Fault::NoOwner => (
+            "a policy of which nobody says whose it is",
+            "Found only if somebody asks for it: `upheld lint --require-owner`. A label, an annotation or a field named `owner`, `team`, `contact`, \
+             `maintainer` or `description` says it.",
+            "metadata: {name: retries}",
+            "metadata: {name: retries, labels: {team: shop}}",
         ),
         Fault::Unreachable => (
             "a policy that is never reached",

@@ -15,14 +15,30 @@ pub(super) fn findings(world: &World<'_>) -> Vec<Finding> {
     found
 }
 
-/// Fields of a policy that others override at every place that it reaches.
+/// Of so many places, a field that holds at a tenth or less holds almost nowhere.
+const MANY: usize = 10;
+
+/// Fields of a policy that others override at every place that it reaches, or at almost every one.
 fn dead_fields(world: &World<'_>, status: &PolicyStatus) -> Vec<Finding> {
     let snapshot = world.snapshot();
     let identity = Identity::new(&status.policy.kind, &status.policy.namespace, &status.policy.name);
     let policy = snapshot.policy_named(&identity.kind, &identity.scope, &identity.name);
     let Some(at) = policy.and_then(|policy| snapshot.policy(policy)).map(|policy| policy.at) else { return Vec::new() };
     let dead = status.fields.iter().filter(|field| field.of > 0 && field.survives == 0);
-    dead.map(|field| {
+    let partly = status
+        .fields
+        .iter()
+        .filter(|field| field.survives > 0 && field.of >= MANY && field.survives * MANY <= field.of);
+    let partly = partly.map(|field| {
+        let overridden = field.of - field.survives;
+        let message = format!(
+            "`{}` of {} counts almost nowhere: others override it at {overridden} of {} places that it reaches",
+            field.field, identity.name, field.of
+        );
+        let finding = Diagnostic::note(Fault::PartlyDead, message).help("is it still meant for all that it reaches?");
+        Finding::from(at_document(snapshot, finding, at, "overridden almost everywhere")).about(field.field.as_str())
+    });
+    let dead = dead.map(|field| {
         let (name, places) = (&identity.name, field.of);
         let places = if places == 1 { "the one place".to_owned() } else { format!("all {places} places") };
         let message =
@@ -30,8 +46,8 @@ fn dead_fields(world: &World<'_>, status: &PolicyStatus) -> Vec<Finding> {
         let finding =
             Diagnostic::warning(Fault::DeadField, message).help("remove it there, or from those that go before");
         Finding::from(at_document(snapshot, finding, at, "overridden everywhere")).about(field.field.as_str())
-    })
-    .collect()
+    });
+    dead.chain(partly).collect()
 }
 
 /// Policies about related objects that everybody violates, or that hold for want of tags.

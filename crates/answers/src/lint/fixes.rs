@@ -100,7 +100,7 @@ impl Tried<'_, '_> {
         let mut gone = self.gone.get(&fix.source).cloned().unwrap_or_default();
         gone.push(fix.goes);
         let edit = edit(file, fix.source, &gone).ok_or(NOT_SIMPLE)?;
-        let input = Input::text(file.name.clone(), format_of(file), edit.after.clone());
+        let input = Input::text(file.name.clone(), Format::of_file(file), edit.after.clone());
         let current = self.after.as_ref().unwrap_or(self.loaded);
         let after = current.after(vec![Change::Replaced(fix.source, input)]).map_err(|_| NOT_READ)?;
         let options: &Options = self.before.options();
@@ -128,7 +128,7 @@ fn edit(file: &File, source: SourceId, gone: &[CouldGo]) -> Option<FileEdit> {
     let before = file.tree.text();
     let replacements = replacements(file, gone)?;
     let after = applied(before, &replacements)?;
-    let (read, problems) = upheld_syntax::parse(file.name.as_str(), format_of(file), after.clone(), source);
+    let (read, problems) = upheld_syntax::parse(file.name.as_str(), Format::of_file(file), after.clone(), source);
     if !problems.is_empty() {
         return None;
     }
@@ -140,7 +140,7 @@ fn edit(file: &File, source: SourceId, gone: &[CouldGo]) -> Option<FileEdit> {
 fn replacements(file: &File, gone: &[CouldGo]) -> Option<Vec<Replacement>> {
     let text = file.tree.text();
     let documents: Vec<Value<'_>> = file.tree.documents().collect();
-    let mut all = Edited { text, format: format_of(file) }.without(&documents, &numbers(gone))?;
+    let mut all = Edited { text, format: Format::of_file(file) }.without(&documents, &numbers(gone))?;
     for goes in gone {
         if let CouldGo::Comment(_, span) = goes {
             all.push(without_comment(text, *span)?);
@@ -175,8 +175,4 @@ fn source_of(goes: CouldGo) -> SourceId {
         CouldGo::Policy(at) => at.source,
         CouldGo::Comment(source, _) => source,
     }
-}
-
-fn format_of(file: &File) -> Format {
-    Format::of_name(&file.name).unwrap_or_else(|| Format::of_text(file.tree.text()))
 }

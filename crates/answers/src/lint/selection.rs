@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use upheld_dialects::dialect::Finding;
 use upheld_dialects::dialects;
-use upheld_engine::select::chances::{Chance, Tie};
+use upheld_engine::select::chances::{Chance, Outranked, Tie};
 use upheld_engine::snapshot::of_document;
 use upheld_engine::{Granularity, KindId, PolicyId, PolicyKind, Select, Snapshot};
 use upheld_model::{Code, Diagnostic, Fault, Side, Sym, TagSet};
 
+use super::values::{is_set, leaves, quoted};
 use super::{at_document, beside};
 
 pub(super) fn findings(snapshot: &Snapshot) -> Vec<Finding> {
@@ -59,7 +60,46 @@ impl OfKind<'_> {
         if chance.stands == 0 && !chance.instead.is_empty() {
             return vec![self.never_wins(chance, name)];
         }
-        chance.ties.iter().map(|tie| self.tie(chance.policy, tie)).collect()
+        let mut found: Vec<Finding> = chance.ties.iter().map(|tie| self.tie(chance.policy, tie)).collect();
+        found.extend(chance.outranked.iter().map(|beaten| self.outranks(chance.policy, beaten)));
+        found.extend(chance.heirs.iter().filter_map(|heir| self.replaces(chance.policy, *heir)));
+        found
+    }
+
+    /// A policy that goes before one with more exact values, because it has more tags.
+    fn outranks(&self, winner: PolicyId, beaten: &Outranked) -> Finding {
+        let (name, loser) = (self.name(winner), self.name(beaten.policy));
+        let Outranked { mine, theirs, .. } = beaten;
+        let message = format!(
+            "{name} goes before {loser} because it has more tags, though it names fewer exact values: {mine} against {theirs}"
+        );
+        let finding = Diagnostic::warning(Fault::WildcardsOutrank, message)
+            .help(format!("give {loser} as many tags, with `*` as their value"));
+        let finding = self.beside(self.about(finding, winner, "goes before"), beaten.policy, "gives way");
+        Finding::from(finding).about(format!("{name} {loser}"))
+    }
+
+    /// A policy that takes the place of another one as a whole, and says less.
+    fn replaces(&self, winner: PolicyId, heir: PolicyId) -> Option<Finding> {
+        let says = |policy: PolicyId| {
+            let payload = self.snapshot.policy(policy)?.payload?;
+            Some(leaves(serde_json::to_value(self.snapshot.files().value(payload)?).ok()?))
+        };
+        let (own, other) = (says(winner)?, says(heir)?);
+        let lost: Vec<String> = other.into_keys().filter(|path| !is_set(&own, path)).collect();
+        if lost.is_empty() || own.is_empty() {
+            return None;
+        }
+        let (name, loser) = (self.name(winner), self.name(heir));
+        let message = format!(
+            "{name} takes the place of {loser} as a whole: where it does, {} of {loser} {} not count",
+            quoted(&lost),
+            if lost.len() == 1 { "does" } else { "do" },
+        );
+        let finding = Diagnostic::warning(Fault::SilentReplace, message)
+            .help(format!("write into {name} what should hold there, too"));
+        let finding = self.beside(self.about(finding, winner, "says less"), heir, "says more");
+        Some(Finding::from(finding).about(format!("{name} {loser}")))
     }
 
     fn never_wins(&self, chance: &Chance, name: &str) -> Finding {

@@ -1,6 +1,7 @@
 //! Every finding does what is said of it, and comments allow what they name.
 
 mod fixes;
+mod values;
 
 use proptest::prelude::*;
 use upheld_loader::load::{Loaded, load};
@@ -8,7 +9,7 @@ use upheld_loader::{Format, Input};
 use upheld_model::{Fault, Severity};
 use upheld_report::Comparison;
 
-use super::{Among, Failing, LintFinding, Linted};
+use super::{Among, Failing, LintFinding, LintWanted, Linted};
 use crate::{Options, World};
 
 fn loaded(text: &str) -> Loaded {
@@ -22,7 +23,9 @@ fn options() -> Options {
 
 fn linted(text: &str) -> Linted {
     let loaded = loaded(text);
-    World::new(&loaded.snapshot, &options()).lint(loaded.warnings.as_slice())
+    World::new(&loaded.snapshot, &options())
+        .lint(loaded.warnings.as_slice(), &LintWanted::default())
+        .expect("known kinds")
 }
 
 fn codes(text: &str) -> Vec<&'static str> {
@@ -115,7 +118,7 @@ proptest! {
         let all = loaded(&policies.chain(proxies).collect::<String>());
         let options = options();
         let world = World::new(&all.snapshot, &options);
-        for finding in world.lint(&[]).findings {
+        for finding in world.lint(&[], &LintWanted::default()).expect("known kinds").findings {
             if matches!(finding.problem.fault, Fault::Shadowed | Fault::Covered | Fault::NeverMatches) {
                 let name = finding.problem.message.split(' ').next().expect("a name");
                 let affected = world.affected(&all, name).expect("is there");

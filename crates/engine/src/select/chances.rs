@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 use upheld_model::{Code, Reason, Side, Sym, TagSet, Want};
 
-use super::{Question, Select};
+use super::{Question, Select, Specificity};
 use crate::ask::{EntryId, Family, Hit, Scratch, gather, settle};
 use crate::kind::Resolve;
 use crate::snapshot::PolicyId;
@@ -34,6 +34,21 @@ pub struct Chance {
     pub instead: Vec<PolicyId>,
     /// Whom it beats by something that says nothing about the matter: their names, or when they were made.
     pub ties: Vec<Tie>,
+    /// Who would stand in its place, and stands back because of what it is about: each takes all that it says along.
+    pub heirs: Vec<PolicyId>,
+    /// Whom it beats by the number of its tags, though they name more exact values.
+    pub outranked: Vec<Outranked>,
+}
+
+/// A policy that is beaten by one with more tags and fewer exact values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outranked {
+    /// The one that gives way.
+    pub policy: PolicyId,
+    /// How many exact values the winner names.
+    pub mine: usize,
+    /// How many it names itself.
+    pub theirs: usize,
 }
 
 /// Two policies that only an arbitrary rung tells apart.
@@ -73,6 +88,53 @@ impl Select {
         }
         all.retain(|chance| chance.questions < MOST_QUESTIONS);
         self.add_joined_ties(&mut all, &mut scratch);
+        self.add_joined_outranked(&mut all, &mut scratch);
+        all
+    }
+
+    /// Two policies may also meet where one has more tags, and the other more exact values.
+    fn add_joined_outranked(&self, all: &mut [Chance], scratch: &mut Scratch<Self>) {
+        let meant: Vec<Meant> = self.entries().flat_map(|id| self.meant(id)).collect();
+        let mut asked = 0;
+        for one in meant.iter().filter(|one| one.tags() > one.exact()) {
+            let beaten =
+                |other: &&Meant| other.policy != one.policy && other.tags() < one.tags() && other.exact() > one.exact();
+            for other in meant.iter().filter(beaten) {
+                let [Some(source), Some(destination)] = Side::BOTH.map(|side| joined(one.side(side), other.side(side)))
+                else {
+                    continue;
+                };
+                asked += 1;
+                if asked > MOST_JOINS {
+                    return;
+                }
+                let parts = [[source], [destination]];
+                let [source, destination] = &parts;
+                let question = Question { source: Some(source), destination: Some(destination) };
+                if let Some(chance) = all.iter_mut().find(|chance| chance.policy == one.policy) {
+                    let mut met = Chance::none(one.policy);
+                    self.try_at(&question, scratch, &mut met);
+                    let new = met
+                        .outranked
+                        .into_iter()
+                        .filter(|new| chance.outranked.iter().all(|own| own.policy != new.policy));
+                    let new: Vec<Outranked> = new.collect();
+                    chance.outranked.extend(new);
+                }
+            }
+        }
+    }
+
+    /// All pairs of selectors of an entry, one for each side.
+    fn meant(&self, id: EntryId) -> Vec<Meant> {
+        let Some(entry) = self.entry(id) else { return Vec::new() };
+        let [source, destination] = entry.lists;
+        let mut all = Vec::new();
+        for (from, ..) in self.side(Side::Source).list(source) {
+            for (to, ..) in self.side(Side::Destination).list(destination) {
+                all.push(Meant { policy: entry.policy, wants: [from.into(), to.into()] });
+            }
+        }
         all
     }
 
@@ -111,9 +173,11 @@ impl Select {
                 let winner = winner.and_then(|winner| self.entry(winner)).map(|entry| entry.policy);
                 for policy in [one.policy, other.policy].into_iter().filter(|policy| Some(*policy) == winner) {
                     if let Some(chance) = all.iter_mut().find(|chance| chance.policy == policy) {
-                        let (questions, matches, stands) = (chance.questions, chance.matches, chance.stands);
-                        self.try_at(&question, scratch, chance);
-                        (chance.questions, chance.matches, chance.stands) = (questions, matches, stands);
+                        let mut met = Chance::none(policy);
+                        self.try_at(&question, scratch, &mut met);
+                        let is_new = |tie: &Tie| chance.ties.iter().all(|known| known.loser != tie.loser);
+                        let new: Vec<Tie> = met.ties.into_iter().filter(is_new).collect();
+                        chance.ties.extend(new);
                     }
                 }
             }
@@ -179,7 +243,30 @@ impl Select {
             if let (Some(loser), true) = (loser, is_arbitrary(reason.code)) {
                 chance.ties.push(Tie { loser, reason });
             }
+            let [mine, theirs] = [winning, hit].map(|hit| usize::from(hit.measure.exact));
+            if let (Code::SelectMoreTags, true, Some(policy)) = (reason.code, theirs > mine, policy_of(hit.entry))
+                && chance.outranked.iter().all(|known| known.policy != policy)
+            {
+                chance.outranked.push(Outranked { policy, mine, theirs });
+            }
         }
+        self.add_heir(question, winning, hits.iter().filter(|hit| !own(hit)).copied().collect(), chance);
+    }
+
+    /// Who stands without a policy, if it is not by name or age alone that it stands back.
+    fn add_heir(
+        &self,
+        question: &Question<'_>,
+        winning: &Hit<Specificity>,
+        mut rest: Vec<Hit<Specificity>>,
+        chance: &mut Chance,
+    ) {
+        let others = rest.clone();
+        let heir = self.resolve(question, &mut <Self as Family>::Scratch::default(), &mut rest, &mut Silent).winner;
+        let Some(hit) = heir.and_then(|heir| others.iter().find(|hit| hit.entry == heir)) else { return };
+        let policy = self.entry(hit.entry).map(|entry| entry.policy);
+        let separated = self.separation(winning, hit).is_some_and(|(_, reason)| !is_arbitrary(reason.code));
+        chance.heirs.extend(policy.filter(|policy| separated && !chance.heirs.contains(policy)));
     }
 
     /// The tags of each selector of an entry, with values that nobody names in place of wildcards; nothing at all where the kind
@@ -211,6 +298,16 @@ struct Meant {
 type Wanted = Box<[(Sym, Want)]>;
 
 impl Meant {
+    /// How many tags both sides want.
+    fn tags(&self) -> usize {
+        self.wants.iter().map(|wants| wants.len()).sum()
+    }
+
+    /// How many of them with one value.
+    fn exact(&self) -> usize {
+        self.wants.iter().flatten().filter(|(_, want)| matches!(want, Want::Exactly(_))).count()
+    }
+
     fn side(&self, side: Side) -> &[(Sym, Want)] {
         let [source, destination] = &self.wants;
         if side == Side::Source { source } else { destination }
@@ -235,7 +332,16 @@ fn joined(one: &[(Sym, Want)], other: &[(Sym, Want)]) -> Option<TagSet> {
 
 impl Chance {
     fn none(policy: PolicyId) -> Self {
-        Self { policy, questions: 0, matches: 0, stands: 0, instead: Vec::new(), ties: Vec::new() }
+        Self {
+            policy,
+            questions: 0,
+            matches: 0,
+            stands: 0,
+            instead: Vec::new(),
+            ties: Vec::new(),
+            heirs: Vec::new(),
+            outranked: Vec::new(),
+        }
     }
 }
 

@@ -38,7 +38,7 @@ fn change(source: SourceId, file: &File, node: u32) -> Option<Change> {
         }
         return Some(Change::Replaced(source, input(file, blank(text, root)?)));
     }
-    let replacements = Edited { text, format: format_of(file) }.without(&roots, &BTreeSet::from([node]))?;
+    let replacements = Edited { text, format: Format::of_file(file) }.without(&roots, &BTreeSet::from([node]))?;
     Some(Change::Replaced(source, input(file, applied(text, &replacements)?)))
 }
 
@@ -51,9 +51,5 @@ fn blank(text: &str, document: Value<'_>) -> Option<String> {
 }
 
 fn input(file: &File, text: String) -> Input {
-    Input::text(file.name.clone(), format_of(file), text)
-}
-
-fn format_of(file: &File) -> Format {
-    Format::of_name(&file.name).unwrap_or_else(|| Format::of_text(file.tree.text()))
+    Input::text(file.name.clone(), Format::of_file(file), text)
 }

@@ -8,8 +8,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
-use upheld_answers::Words;
 use upheld_answers::formats::{Findings, FindingsBaseline};
+use upheld_answers::{LintWanted, Words};
 use upheld_store::Revision;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -41,28 +41,28 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
 struct LintQuestion {
     /// Only these codes, or all that begin so.
     only: Vec<String>,
+    /// Kinds whose policies have to reach everything that they could.
+    require: Vec<String>,
+    /// Whether every policy has to say whose it is.
+    require_owner: bool,
     /// An earlier answer: says of each finding whether it is new.
     baseline: Option<Json_>,
 }
 
 /// What is wrong with the policies themselves? `{"only": ["UP2"]}` asks for some codes; with an earlier answer as `baseline`, findings say
-/// whether they are new.
+/// whether they are new; `require` and `requireOwner` ask for findings that not everybody wants.
 #[utoipa::path(post, path = "/v1/lint", request_body(content = Object, example = json!({})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn lint(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
-    let LintQuestion { only, baseline } = read(&headers, &body)?;
+    let LintQuestion { only, require, require_owner, baseline } = read(&headers, &body)?;
     let unreadable =
         |why: String| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "no-answer", format!("`baseline`: {why}"));
     let earlier =
         baseline.map(|earlier| FindingsBaseline::read(&earlier.to_string())).transpose().map_err(unreadable)?;
+    let wanted = LintWanted { only, require, require_owner, baseline: earlier };
     let held = Arc::clone(&view);
     let said = ask(&view, move |world| {
-        let linted = world.lint(held.loaded.warnings.as_slice());
-        let linted = match &earlier {
-            Some(earlier) => earlier.compared(linted),
-            None => linted,
-        };
-        let linted = linted.only(&only);
+        let linted = world.lint(held.loaded.warnings.as_slice(), &wanted)?;
         let snapshot = world.snapshot();
         Ok(Findings { files: snapshot.files(), linted: &linted }.document(snapshot.digest()))
     });

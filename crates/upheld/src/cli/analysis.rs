@@ -91,6 +91,12 @@ pub(crate) struct Lint {
     /// Write what was found into a file, to be the baseline of later runs; the exit code is 0 then
     #[arg(long, value_name = "FILE")]
     pub(crate) write_baseline: Option<String>,
+    /// Find also what no policy of this kind reaches (UP602); repeatable, or with commas
+    #[arg(long, value_name = "KIND", value_delimiter = ',', add = ArgValueCompleter::new(complete::kinds))]
+    pub(crate) require: Vec<String>,
+    /// Find also policies of which nobody says whose they are or what they are for (UP603)
+    #[arg(long)]
+    pub(crate) require_owner: bool,
     /// Make the edits that end findings and change no result, each proved first; with -o patch, print them as a diff
     #[arg(long)]
     pub(crate) fix: bool,

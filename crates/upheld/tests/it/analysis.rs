@@ -205,7 +205,10 @@ fn beside_a_baseline_only_new_findings_fail() {
     assert!(linted.contains("UP101 [new] lone-x can never win"), "{linted}");
     assert!(told(at, "lint --only UP101 --baseline known.json -o sarif").contains("\"baselineState\": \"absent\""));
     assert_eq!(told(at, "lint --only UP101 --baseline known.json -o github").matches("::error").count(), 1);
-    assert_eq!(told(at, "lint --only UP101 --baseline known.json --fail-on-new -o junit").matches("<failure").count(), 1);
+    assert_eq!(
+        told(at, "lint --only UP101 --baseline known.json --fail-on-new -o junit").matches("<failure").count(),
+        1
+    );
     assert!(told(at, "lint --only UP101 --baseline known.json -o markdown").contains("Beside the baseline: 1 new"));
     assert!(told(at, "lint --only UP101 --baseline known.json -o json").contains("\"baselineState\": \"new\""));
     let refused = told(at, "lint --baseline policies/lone.yaml");

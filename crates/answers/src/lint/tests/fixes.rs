@@ -11,7 +11,7 @@ fn fixed(text: &str) -> (String, Vec<&'static str>, Vec<&'static str>) {
     let loaded = loaded(text);
     let options = options();
     let world = World::new(&loaded.snapshot, &options);
-    let linted = world.lint(loaded.warnings.as_slice());
+    let linted = world.lint(loaded.warnings.as_slice(), &LintWanted::default()).expect("known kinds");
     let fixes = world.lint_fixes(&loaded, &linted, &());
     let after = fixes.files.first().map_or_else(|| text.to_owned(), |file| file.after.clone());
     let codes = |findings: Vec<&LintFinding>| findings.into_iter().map(LintFinding::code).collect();
@@ -139,10 +139,11 @@ proptest! {
         prop_assert_eq!(is.shifts(&was, &()).verdict, Comparison::Equal);
         // Others may be found then, but none of those that were fixed.
         let ids = |world: &World<'_>, loaded: &Loaded| -> Vec<String> {
-            world.lint(loaded.warnings.as_slice()).findings.into_iter().map(|finding| finding.id).collect()
+            world.lint(loaded.warnings.as_slice(), &LintWanted::default()).expect("known kinds").findings.into_iter().map(|finding| finding.id).collect()
         };
         let still = ids(&is, &after);
-        let fixes = was.lint_fixes(&before, &was.lint(before.warnings.as_slice()), &());
+        let found = was.lint(before.warnings.as_slice(), &LintWanted::default()).expect("known kinds");
+        let fixes = was.lint_fixes(&before, &found, &());
         prop_assert!(fixes.fixed.iter().all(|finding| !still.contains(&finding.id)), "{:?}\n{}", fixes.fixed, edited);
     }
 }

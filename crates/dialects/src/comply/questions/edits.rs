@@ -136,7 +136,7 @@ impl Organisation<'_> {
         let id = comply.lookup(object).map_err(|_| NO_DOCUMENT)?;
         let at = comply.described(id).and_then(|own| own.at).ok_or(NO_DOCUMENT)?;
         let (file, written) = files.get(at.source).zip(files.value(at)).ok_or(NO_DOCUMENT)?;
-        let edited = Edited { text: file.tree.text(), format: format_of(&file.name, file.tree.text()) };
+        let edited = Edited { text: file.tree.text(), format: Format::of_file(file) };
         let own = self.tags_in(id, written, mapping);
         let mut replacements = Vec::new();
         for (tag, values) in tags {
@@ -205,7 +205,7 @@ impl Organisation<'_> {
             return None;
         }
         let after = applied(before, &replacements)?;
-        let (read, problems) = parse(file.name.as_str(), format_of(&file.name, before), after.clone(), source);
+        let (read, problems) = parse(file.name.as_str(), Format::of_file(file), after.clone(), source);
         if !problems.is_empty() {
             return None;
         }
@@ -239,10 +239,6 @@ fn mapped<'m>(mapping: Option<&'m Mapping>, written: Value<'_>) -> Option<&'m [M
 fn texts(value: Value<'_>) -> Vec<SmolStr> {
     let alone = (value.items().next().is_none() && !value.text().is_empty()).then_some(value);
     alone.into_iter().chain(value.items()).map(|item| SmolStr::new(item.text())).collect()
-}
-
-fn format_of(name: &str, text: &str) -> Format {
-    Format::of_name(name).unwrap_or_else(|| Format::of_text(text))
 }
 
 /// The keys under which two values differ, one for each entry of a map that does.

@@ -2,7 +2,7 @@
 
 use upheld_answers::formats::{Findings as Found, FindingsBaseline, json};
 use upheld_answers::lint::{Among, Failing, Fixes};
-use upheld_answers::{Linted, World};
+use upheld_answers::{LintWanted, Linted, World};
 use upheld_loader::load::Loaded;
 use upheld_model::{Diagnostic, Fault, Severity};
 
@@ -20,29 +20,31 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Lint) -> Exit {
     }
 }
 
-fn lint(session: &Session<'_>, wanted: &Lint) -> Result<Exit, Vec<Diagnostic>> {
+fn lint(session: &Session<'_>, asked: &Lint) -> Result<Exit, Vec<Diagnostic>> {
     let is_patch = session.settings.output.value == Output::Patch;
-    if is_patch && !wanted.fix {
+    if is_patch && !asked.fix {
         let problem = Diagnostic::error(Fault::BadSetting, "without --fix there is nothing to print as a patch");
         return Err(vec![problem.help("upheld lint --fix -o patch")]);
     }
-    if wanted.fix && session.settings.remote.is_some() {
+    if asked.fix && session.settings.remote.is_some() {
         return Err(vec![no_files("--fix")]);
     }
-    let earlier = wanted.baseline.as_deref().map(|file| baseline("lint", file, FindingsBaseline::read));
+    let earlier = asked.baseline.as_deref().map(|file| baseline("lint", file, FindingsBaseline::read));
     let earlier = earlier.transpose().map_err(|problem| vec![problem])?;
     let Some(mut loaded) = session.load_beside(None) else { return Ok(Exit::Failed) };
     let options = session.options();
-    let found = |loaded: &Loaded| {
-        let linted = World::new(&loaded.snapshot, &options).lint(loaded.warnings.as_slice());
-        let linted = match &earlier {
-            Some(earlier) => earlier.compared(linted),
-            None => linted,
-        };
-        linted.only(&wanted.only)
+    let wanted = LintWanted {
+        only: asked.only.clone(),
+        require: asked.require.clone(),
+        require_owner: asked.require_owner,
+        baseline: earlier,
     };
-    let mut linted = found(&loaded);
-    if wanted.fix {
+    let found = |loaded: &Loaded| {
+        let linted = World::new(&loaded.snapshot, &options).lint(loaded.warnings.as_slice(), &wanted);
+        linted.map_err(|refused| refused.diagnostics.clone())
+    };
+    let mut linted = found(&loaded)?;
+    if asked.fix {
         let bar = bar::Bar::new("fixes");
         let fixes = World::new(&loaded.snapshot, &options).lint_fixes(&loaded, &linted, &bar);
         drop(bar);
@@ -50,15 +52,15 @@ fn lint(session: &Session<'_>, wanted: &Lint) -> Result<Exit, Vec<Diagnostic>> {
         edits.apply(&fixes.files)?;
         tell(&fixes, edits);
         if let Some(after) = fixes.after {
-            linted = found(&after);
+            linted = found(&after)?;
             loaded = after;
         }
     }
-    let failing = failing(wanted);
+    let failing = failing(asked);
     if !is_patch {
         print(session, &loaded, &linted, failing);
     }
-    if let Some(file) = &wanted.write_baseline {
+    if let Some(file) = &asked.write_baseline {
         write_baseline(file, &loaded, &linted).map_err(|problem| vec![problem])?;
         return Ok(Exit::Yes);
     }

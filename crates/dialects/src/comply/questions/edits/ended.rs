@@ -8,9 +8,10 @@ use upheld_governance::{Edit, words};
 use upheld_model::tree::Value;
 use upheld_model::{File, NodeRef, SourceId};
 use upheld_report::At;
+use upheld_syntax::Format;
 use upheld_syntax::edit::{Edited, Replacement};
 
-use super::{ByHand, NO_RELATIONSHIP, Organisation, format_of};
+use super::{ByHand, NO_RELATIONSHIP, Organisation};
 use crate::comply::documented::written_between;
 
 /// Two who are related.
@@ -86,7 +87,7 @@ impl Organisation<'_> {
 pub(super) fn replacements(file: &File, ended: &[Ended]) -> Option<Vec<Replacement>> {
     let text = file.tree.text();
     let roots: Vec<Value<'_>> = file.tree.documents().collect();
-    Edited { text, format: format_of(&file.name, text) }.without(&roots, &numbers(ended))
+    Edited { text, format: Format::of_file(file) }.without(&roots, &numbers(ended))
 }
 
 /// The values that are to be there no more.

@@ -123,7 +123,7 @@ fn each_problem_is_told_from_the_others() {
     let outweighed = vec![permit("in", "a", "/x/*"), deny("out", "a*", "/x/**")];
     assert_eq!(problems(Algorithm::DenyOverrides, outweighed.clone()), ["in Outweighed out", "in Conflict out"]);
     // Whoever denies says no more than the default does where nothing follows that permits.
-    assert_eq!(problems(Algorithm::FirstApplicable, outweighed), ["in Tie out", "out Redundant "]);
+    assert_eq!(problems(Algorithm::FirstApplicable, outweighed), ["in Tie out", "out SameAsDefault "]);
     let redundant = vec![permit("first", "a", "/x/*"), permit("second", "a*", "/**")];
     assert_eq!(problems(Algorithm::FirstApplicable, redundant), ["first Redundant "]);
     let everything = vec![rule("all", Effect::Permit, Target::default())];
