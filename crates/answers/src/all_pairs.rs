@@ -265,7 +265,7 @@ impl Pairs {
     }
 
     /// Who stands in each cell, as somebody numbers them, by class of callers and class of those called.
-    pub(crate) fn standings(&self, number: &mut impl FnMut(Standing) -> u32) -> Vec<Vec<u32>> {
+    fn standings(&self, number: &mut impl FnMut(Standing) -> u32) -> Vec<Vec<u32>> {
         let classes = self.destination_of.iter().max().map_or(0, |last| last + 1);
         let mut winners: HashMap<Option<PolicyId>, u32> = HashMap::new();
         let mut numbered = |row: &Row| match row {
@@ -280,6 +280,18 @@ impl Pairs {
             _ => (0..classes).map(|to| number(self.standing(row, to))).collect(),
         };
         self.rows.iter().map(&mut numbered).collect()
+    }
+
+    /// Who stands in each cell by number, and who that is.
+    pub(crate) fn numbered(&self) -> (Vec<Vec<u32>>, Vec<Standing>) {
+        let (mut standings, mut known) = (Vec::new(), HashMap::new());
+        let cells = self.standings(&mut |standing| {
+            *known.entry(standing).or_insert_with_key(|standing: &Standing| {
+                standings.push(standing.clone());
+                u32::try_from(standings.len() - 1).unwrap_or(u32::MAX)
+            })
+        });
+        (cells, standings)
     }
 
     /// The mesh.

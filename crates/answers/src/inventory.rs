@@ -180,17 +180,21 @@ pub const OWNER: &str = "owner";
 /// Objects that dialects keep apart from those of others.
 fn related(snapshot: &Snapshot) -> Vec<Row> {
     let all = dialects().flat_map(|dialect| dialect.objects(snapshot));
-    let row = |object: ListedObject| Row {
+    let row = |(object, tags): (ListedObject, String)| Row {
         stands: None,
         computed: object.owner.map(|owner| (OWNER, owner)).into_iter().collect(),
         kind: object.kind,
         mesh: object.scope,
         name: object.name,
-        tags: object.tags,
+        tags,
         created: None,
         at: object.at.and_then(|node| at(snapshot, node)),
     };
-    all.map(row).collect()
+    let with_text = |object: ListedObject| {
+        let text = object.tags_text();
+        (object, text)
+    };
+    all.map(with_text).map(row).collect()
 }
 
 fn scopes(snapshot: &Snapshot) -> Vec<Sym> {

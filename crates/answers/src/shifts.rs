@@ -16,7 +16,7 @@ mod local;
 mod pairs;
 mod places;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +29,7 @@ use upheld_report::{
 };
 
 use self::causes::Causes;
+pub(crate) use self::pairs::{is_about_connections, kinds as kinds_of_connections, scopes};
 use crate::progress::Progress;
 use crate::{Words, World};
 

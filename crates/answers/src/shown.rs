@@ -184,7 +184,8 @@ fn source(snapshot: &Snapshot, at: NodeRef) -> Option<Json> {
 /// An object that its dialect keeps apart from those of others, by the id that lists have, as programs get it.
 pub(crate) fn listed(snapshot: &Snapshot, identity: &Identity, now: Timestamp) -> Option<Json> {
     let object = dialects().find_map(|dialect| dialect.object(snapshot, identity))?;
-    let ListedObject { kind, scope, name, owner, tags, at } = object;
+    let tags = object.tags_text();
+    let ListedObject { kind, scope, name, owner, at, .. } = object;
     let mut shown = json!({
         "kind": kind, "mesh": scope, "name": name, "owner": owner, "tags": tags,
         "at": at.and_then(|at| At::of(snapshot.files(), at)), "document": at.and_then(|at| snapshot.files().value(at)),

@@ -11,6 +11,7 @@ mod compare;
 mod coverage;
 mod expectable;
 mod explained;
+mod invariants;
 mod many;
 mod mutate;
 mod parts;
@@ -27,11 +28,14 @@ use upheld_model::{Diagnostic, Diagnostics, Files};
 
 use self::coverage::Counter;
 use self::expectable::expectable;
+use self::invariants::Invariant;
 use self::read::{Asks, Case, Related, Setting, read};
 use self::select::select;
 pub use self::shapes::document;
 use crate::progress::Progress;
-use crate::report::{At, Depth, Difference, Report, Summary, TestReport, TestState, Tested, decide, request_document};
+use crate::report::{
+    At, Depth, Difference, INVARIANT, Proved, Report, Summary, TestReport, TestState, Tested, decide, request_document,
+};
 use crate::world::World;
 use upheld_dialects::access::arrivals::Arrived;
 use upheld_dialects::access::decider::{Decider, WhichKind};
@@ -101,7 +105,11 @@ fn passed<'c>(selected: &[&'c Case], tested: &[Tested]) -> Vec<&'c Case> {
 fn without_policies(snapshot: &Snapshot, options: &Options, cases: &[Case]) -> Vec<Diagnostic> {
     let mut problems: Vec<Diagnostic> = Vec::new();
     for case in cases {
-        let (Asks::Decision { kind, .. } | Asks::Arrival { kind, .. }) = &case.asks else { continue };
+        let kind = match &case.asks {
+            Asks::Decision { kind, .. } | Asks::Arrival { kind, .. } => kind,
+            Asks::Invariant(invariant) if invariant.is_about_requests() => &invariant.kind,
+            Asks::Explanation(_) | Asks::Related { .. } | Asks::Invariant(_) => continue,
+        };
         let Err(problem) = decider(snapshot, options, kind.as_deref()) else { continue };
         if problems.iter().all(|known| known.message != problem.message)
             && let Some(value) = snapshot.files().value(case.at)
@@ -138,10 +146,12 @@ impl Runner<'_, '_> {
             expected: case.expect.clone(),
             differences: Vec::new(),
             because: case.skip.clone(),
+            proof: None,
         };
         if case.skip.is_none() {
             match &case.asks {
                 Asks::Decision { .. } | Asks::Arrival { .. } => self.decision(case, &mut tested),
+                Asks::Invariant(invariant) => return self.invariant(invariant, tested),
                 Asks::Explanation(question) => {
                     let options = self.world.options().clone();
                     if let Err(refused) = self.explanation(&options, question, case, &mut tested) {
@@ -165,6 +175,29 @@ impl Runner<'_, '_> {
             tested.state = if tested.differences.is_empty() { TestState::Passed } else { TestState::Failed };
         }
         tested
+    }
+
+    /// Whether something holds everywhere.
+    fn invariant(&self, invariant: &Invariant, tested: Tested) -> Tested {
+        let proof = match invariant.proof(self.world, self.instead) {
+            Ok(proof) => proof,
+            Err(refused) => return unanswered(tested, &refused.diagnostics),
+        };
+        let state = match proof.verdict {
+            Proved::Holds => TestState::Passed,
+            Proved::Broken => TestState::Failed,
+            Proved::Undecided => TestState::Undecided,
+        };
+        let differences = match proof.verdict {
+            Proved::Holds => Vec::new(),
+            verdict => vec![Difference {
+                path: INVARIANT.to_owned(),
+                expected: json!(Proved::Holds.word()),
+                actual: json!(verdict.word()),
+            }],
+        };
+        let because = Some(proof.headline.text.clone());
+        Tested { state, differences, because, proof: Some(proof), ..tested }
     }
 
     /// Asks as `upheld explain` does.
@@ -291,6 +324,7 @@ fn asked(asks: &Asks) -> Json {
     match asks {
         Asks::Decision { request, .. } => request_document(request),
         Asks::Arrival { arrival, .. } => arrival.given().clone(),
+        Asks::Invariant(invariant) => invariant.given.clone(),
         Asks::Related { asks, .. } => match &**asks {
             Related::Change(request) => json!(request),
             Related::Audit(question) => json!({"audit": question}),

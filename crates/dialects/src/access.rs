@@ -10,6 +10,7 @@
 //! - [`decider`]: who decides, and the last step of every request before that
 //! - [`reach`]: which of all known requests are permitted
 //! - `shifts`: which of all possible requests other policies decide otherwise
+//! - [`invariants`]: what all possible requests of a region must get
 //! - [`arrivals`]: how tests describe requests that arrive from outside
 //! - [`view`]: answers in the shape of the original
 //! - [`enforce`]: what an enforcement point does with a request
@@ -29,6 +30,7 @@ pub mod enforce;
 pub mod facts;
 mod findings;
 pub mod identity;
+pub mod invariants;
 pub mod javascript;
 mod kind;
 pub mod manifest;

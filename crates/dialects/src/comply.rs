@@ -31,6 +31,7 @@ mod tag_policies;
 mod tagged;
 mod values;
 
+use smol_str::SmolStr;
 use upheld_engine::Snapshot;
 use upheld_engine::comply::{Comply, ObjectId};
 use upheld_model::tree::Value;
@@ -192,13 +193,13 @@ fn listed(comply: &Comply, object: ObjectId) -> ListedObject {
     let reference = comply.reference(object);
     let (kind, name) = reference.split_once('/').unwrap_or(("", &reference));
     let tags = comply.tags_of(object);
-    let tags: Vec<String> = tags.iter().map(|(key, all)| format!("{key}={}", all.join("|"))).collect();
+    let texts = |values: &[SmolStr]| values.iter().map(ToString::to_string).collect();
     ListedObject {
         kind: kind.to_owned(),
         scope: SCOPE.to_owned(),
         name: name.to_owned(),
         owner: comply.owner_of(object).map(|owner| comply.reference(owner).into()),
-        tags: tags.join(","),
+        tags: tags.iter().map(|(key, values)| (key.to_string(), texts(values))).collect(),
         at: comply.described(object).and_then(|own| own.at),
     }
 }

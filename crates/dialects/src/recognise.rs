@@ -273,7 +273,8 @@ pub fn tests(files: &Files) -> Vec<(SourceId, Value<'_>)> {
 /// Whether a document has tests. A misspelt word is a mistake in the tests, and told where they are run.
 pub(crate) fn is_tests(document: Value<'_>) -> bool {
     let Some(typed) = document.get("kind").map(Value::text) else { return false };
-    typed == TESTS || (document.get("cases").is_some() && nearest(typed, [TESTS]).is_some())
+    let has_tests = || ["cases", "invariants"].iter().any(|list| document.get(list).is_some());
+    typed == TESTS || (has_tests() && nearest(typed, [TESTS]).is_some())
 }
 
 /// What `kubectl get -o yaml` and the REST API print: items, and little else.

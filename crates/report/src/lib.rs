@@ -14,6 +14,7 @@ mod decision;
 pub mod drawing;
 mod fields;
 mod hierarchy;
+mod invariant;
 mod merge;
 mod mutation;
 mod phrase;
@@ -44,6 +45,7 @@ pub use self::decision::{Decision, Duty, unknown_policies};
 pub use self::drawing::Drawing;
 pub use self::fields::{Field, Overridden, Source, is_within, leaves, one_line};
 pub use self::hierarchy::{AskedPlaces, Places, broken, finished, report as report_places};
+pub use self::invariant::{Breach, Proof, Proved};
 pub use self::merge::{
     Access, AskedLayers, Look, Vocabulary, Weighed, explain as report_layers, weigh as weigh_layers,
 };
@@ -55,7 +57,8 @@ pub use self::relation::{OutOfScope, RelationDetail, relation};
 pub use self::request::{OTHERS, asked as request_document, of_number};
 pub use self::select::{AskedPair, End, explain as report_pair};
 pub use self::sentences::{
-    Closest, Could, Doubt, Gap, Grants, Mutated, Preference, Reaching, Remark, Rivalry, Sentence, Shifting, counted,
+    Closest, Could, Doubt, Gap, Grants, Holding, Mutated, Preference, Reaching, Remark, Rivalry, Sentence, Shifting,
+    counted,
 };
 pub use self::several::{Counted, Several};
 pub use self::shell::{explain_command, quoted};
@@ -67,7 +70,9 @@ pub use self::stamp::Stamp;
 pub use self::status::{
     AncestorStatus, Condition, FieldStatus, ListenerStatus, ObjectStatus, PolicyStatus, Reference, list as status_list,
 };
-pub use self::tested::{Coverage, CoveredClause, CoveredPolicy, Difference, Summary, TestReport, TestState, Tested};
+pub use self::tested::{
+    Coverage, CoveredClause, CoveredPolicy, Difference, INVARIANT, Summary, TestReport, TestState, Tested,
+};
 pub use self::visible::visible;
 
 /// What the policies of one kind come to for one thing, and why.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use upheld_engine::words::Words;
 use upheld_model::{Code, Fault, Lookup, Param, Reason, Side, State};
 
-use super::{Gap, Mutated, Reaching, Sentence, Shifting};
+use super::{Gap, Holding, Mutated, Reaching, Sentence, Shifting};
 
 /// Something that a report says.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
@@ -60,8 +60,10 @@ impl Phrase {
         let of_reach = || serde_json::from_value(fields.clone()).map(|reaching: Reaching| reaching.text());
         let of_gap = || serde_json::from_value(fields.clone()).map(|gap: Gap| gap.text());
         let of_shift = || serde_json::from_value(fields.clone()).map(|shifting: Shifting| shifting.text());
+        let of_invariant = || serde_json::from_value(fields.clone()).map(|holding: Holding| holding.text());
         let sentence = serde_json::from_value(fields.clone()).map(|sentence: Sentence| sentence.text());
-        sentence.or_else(|_| of_mutation()).or_else(|_| of_reach()).or_else(|_| of_gap()).or_else(|_| of_shift()).ok()
+        let others = |_| of_mutation().or_else(|_| of_reach()).or_else(|_| of_gap()).or_else(|_| of_shift());
+        sentence.or_else(others).or_else(|_| of_invariant()).ok()
     }
 
     /// With one more parameter.

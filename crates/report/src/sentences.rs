@@ -4,6 +4,7 @@
 pub(crate) mod access;
 pub(crate) mod changes;
 mod gaps;
+mod holding;
 mod mutation;
 mod ranking;
 mod reaching;
@@ -16,6 +17,7 @@ use serde_json::{Map, Value as Json};
 
 pub use self::access::{Could, Doubt, Preference, Rivalry};
 pub use self::gaps::Gap;
+pub use self::holding::Holding;
 pub use self::mutation::Mutated;
 pub use self::reaching::Reaching;
 pub use self::remarks::Remark;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::{At, MutationReport};
+use super::{At, MutationReport, Proof};
 
 /// All cases of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -33,6 +33,14 @@ pub struct Summary {
     pub failed: usize,
     /// Not asked.
     pub skipped: usize,
+    /// Invariants of which nobody can tell whether they hold.
+    #[serde(skip_serializing_if = "is_none")]
+    pub undecided: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// One case, and what became of it.
@@ -56,6 +64,9 @@ pub struct Tested {
     /// The sentence that answers, why there is no answer, or why it was not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+    /// Of an invariant: whether it holds, and what speaks against it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
 }
 
 /// How a case ended.
@@ -68,6 +79,15 @@ pub enum TestState {
     Failed,
     /// It was not asked.
     Skipped,
+    /// Nobody can tell.
+    Undecided,
+}
+
+impl TestState {
+    /// Whether a run with such a case is not good.
+    pub fn is_bad(self) -> bool {
+        matches!(self, Self::Failed | Self::Undecided)
+    }
 }
 
 /// A part of an answer that is not what was expected.
@@ -81,6 +101,9 @@ pub struct Difference {
     /// Null if the answer has no such part.
     pub actual: Json,
 }
+
+/// The path of what an invariant comes to.
+pub const INVARIANT: &str = "invariant";
 
 /// What the cases that were run decide and make true.
 #[derive(Clone, Debug, Serialize)]
@@ -145,6 +168,7 @@ impl Summary {
                 TestState::Passed => &mut summary.passed,
                 TestState::Failed => &mut summary.failed,
                 TestState::Skipped => &mut summary.skipped,
+                TestState::Undecided => &mut summary.undecided,
             } += 1;
             summary
         })
@@ -152,7 +176,7 @@ impl Summary {
 
     /// How many cases there are.
     pub fn all(self) -> usize {
-        self.passed + self.failed + self.skipped
+        self.passed + self.failed + self.skipped + self.undecided
     }
 }
 
@@ -166,11 +190,15 @@ impl TestReport {
         document
     }
 
-    /// Whether every case came out as expected, enough policies are decided, and every change of them is noticed.
-    pub fn is_good(&self) -> bool {
+    /// How the run ends: as expected if every case came out so, enough policies are decided, and every change of them is noticed.
+    pub fn ends(&self) -> TestState {
         let is_short = self.coverage.as_ref().is_some_and(Coverage::is_short);
         let survived = self.mutation.as_ref().is_some_and(|mutation| !mutation.survivors.is_empty());
-        self.summary.failed == 0 && !is_short && !survived
+        match self.summary {
+            Summary { failed: 0, undecided: 0, .. } if !is_short && !survived => TestState::Passed,
+            Summary { failed: 0, .. } if !is_short && !survived => TestState::Undecided,
+            _ => TestState::Failed,
+        }
     }
 }
 

@@ -6,12 +6,12 @@ pub mod tap;
 use serde_json::Value as Json;
 
 use super::visible;
-use crate::report::{Coverage, Difference, Summary, Tested};
+use crate::report::{Coverage, Difference, INVARIANT, Summary, Tested};
 
 /// `12 passed, 1 failed, 1 skipped`.
 pub fn summary(summary: Summary) -> String {
-    let Summary { passed, failed, skipped } = summary;
-    let counts = [(passed, "passed"), (failed, "failed"), (skipped, "skipped")];
+    let Summary { passed, failed, skipped, undecided } = summary;
+    let counts = [(passed, "passed"), (failed, "failed"), (undecided, "undecided"), (skipped, "skipped")];
     let told = counts.iter().filter(|(count, word)| *count > 0 || *word == "passed");
     told.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
@@ -23,8 +23,8 @@ pub fn difference(case: &Tested) -> (String, String) {
     }
     let part = |difference: &Difference, value: &Json| {
         let path = &difference.path;
-        // A decision needs no name.
-        if path == "decision" { inner(value) } else { format!("{path}: {}", inner(value)) }
+        // A decision needs no name, and neither does an invariant.
+        if path == "decision" || path == INVARIANT { inner(value) } else { format!("{path}: {}", inner(value)) }
     };
     let join = |told: Vec<String>| told.join(", ");
     (

@@ -156,14 +156,19 @@ fn concerns(causes: &Causes<'_>, snapshots: [&Snapshot; 2], kind: &str) -> bool 
 }
 
 /// Kinds of policies about connections that have any, and the type of their documents.
-fn kinds(snapshot: &Snapshot) -> impl Iterator<Item = (&str, &str)> {
-    let about_connections = |kind: &PolicyKind| kind.select().is_some() || kind.merge().is_some();
+pub(crate) fn kinds(snapshot: &Snapshot) -> impl Iterator<Item = (&str, &str)> {
     let has_policies = |kind: &PolicyKind| snapshot.policies().iter().any(|(_, policy)| policy.kind == kind.governs);
-    let all = snapshot.kinds().iter().filter(move |(_, kind)| about_connections(kind) && has_policies(kind));
+    let all = snapshot.kinds().iter().filter(move |(_, kind)| is_about_connections(kind) && has_policies(kind));
     all.map(|(_, kind)| (snapshot.text(kind.name), snapshot.text(kind.governs)))
 }
 
-fn scopes(snapshot: &Snapshot) -> impl Iterator<Item = (&str, Sym)> {
+/// Whether policies of a kind are about connections.
+pub(crate) fn is_about_connections(kind: &PolicyKind) -> bool {
+    kind.select().is_some() || kind.merge().is_some()
+}
+
+/// The meshes that connections stay within.
+pub(crate) fn scopes(snapshot: &Snapshot) -> impl Iterator<Item = (&str, Sym)> {
     dialects().flat_map(|dialect| dialect.scopes(snapshot)).map(|scope| (snapshot.text(scope), scope))
 }
 
@@ -208,14 +213,7 @@ impl<'s> Side<'s> {
     }
 
     pub(super) fn numbered(snapshot: &'s Snapshot, pairs: Option<Pairs>) -> Self {
-        let (mut standings, mut known) = (Vec::new(), FxHashMap::default());
-        let mut number = |standing: Standing| {
-            *known.entry(standing).or_insert_with_key(|standing: &Standing| {
-                standings.push(standing.clone());
-                u32::try_from(standings.len() - 1).unwrap_or(u32::MAX)
-            })
-        };
-        let cells = pairs.as_ref().map(|pairs| pairs.standings(&mut number)).unwrap_or_default();
+        let (cells, standings) = pairs.as_ref().map(Pairs::numbered).unwrap_or_default();
         Self { snapshot, pairs: Named { snapshot, pairs }, cells, standings }
     }
 

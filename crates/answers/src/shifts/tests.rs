@@ -11,11 +11,11 @@ use crate::{Options, Words, World};
 
 const KINDS: [&str; 3] = ["TrafficLog", "TrafficPermission", "MeshTimeout"];
 
-fn options() -> Options {
+pub(crate) fn options() -> Options {
     Options::at("2026-01-01T00:00:00Z".parse().expect("a time"))
 }
 
-fn loaded(documents: &[String]) -> Loaded {
+pub(crate) fn loaded(documents: &[String]) -> Loaded {
     let inputs = (0..).zip(documents);
     let inputs = inputs
         .map(|(number, text): (usize, &String)| Input::text(format!("{number}.yaml"), Format::Yaml, text.clone()));
@@ -94,7 +94,7 @@ fn policy(number: usize) -> impl Strategy<Value = Versions> {
 }
 
 /// Two worlds that have much in common.
-fn worlds() -> impl Strategy<Value = [Vec<String>; 2]> {
+pub(crate) fn worlds() -> impl Strategy<Value = [Vec<String>; 2]> {
     let proxies: Vec<_> = (0..4).map(proxy).collect();
     let policies: Vec<_> = (0..5).map(policy).collect();
     (proxies, policies).prop_map(|(proxies, policies)| {
@@ -118,7 +118,7 @@ fn name(document: &str) -> Option<&str> {
 }
 
 /// What a pair gets, asked directly.
-fn asked(loaded: &Loaded, kind: &str, from: &str, to: &str) -> Option<Vec<Report>> {
+pub(crate) fn asked(loaded: &Loaded, kind: &str, from: &str, to: &str) -> Option<Vec<Report>> {
     let options = options();
     let world = World::new(&loaded.snapshot, &options);
     let has_policies = loaded.snapshot.policies().iter().any(|(_, policy)| loaded.snapshot.text(policy.kind) == kind);
@@ -138,7 +138,7 @@ fn result(reports: &[Report]) -> Vec<(String, &'static str, String)> {
 }
 
 /// All pairs of callers and called under a kind.
-fn pairs(loaded: &Loaded, kind: &str) -> BTreeSet<(String, String)> {
+pub(crate) fn pairs(loaded: &Loaded, kind: &str) -> BTreeSet<(String, String)> {
     let options = options();
     let all = World::new(&loaded.snapshot, &options).all_pairs(kind, &()).expect("a kind");
     let named = all.meshes.iter().flat_map(crate::all_pairs::Pairs::each);

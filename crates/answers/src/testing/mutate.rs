@@ -53,16 +53,23 @@ pub(super) fn mutate(world: &World<'_>, passed: &[&Case], progress: &dyn Progres
 struct Asking<'c> {
     case: &'c Case,
     kind: KindId,
-    /// With all that is known of it.
-    request: Request,
+    /// With all that is known of it; nothing if it is about all requests of a region.
+    request: Option<Request>,
 }
 
 impl<'c> Asking<'c> {
     fn of(world: &World<'_>, case: &'c Case) -> Option<Self> {
-        let (Asks::Decision { kind, .. } | Asks::Arrival { kind, .. }) = &case.asks else { return None };
+        let kind = match &case.asks {
+            Asks::Decision { kind, .. } | Asks::Arrival { kind, .. } => kind,
+            Asks::Invariant(invariant) if invariant.is_about_requests() => &invariant.kind,
+            Asks::Explanation(_) | Asks::Related { .. } | Asks::Invariant(_) => return None,
+        };
         let decider = decider(world.snapshot(), world.options(), kind.as_deref()).ok()?;
+        if matches!(case.asks, Asks::Invariant(_)) {
+            return Some(Self { case, kind: decider.kind, request: None });
+        }
         match case.arrived(decider)? {
-            Arrived::Asks(request) => Some(Self { case, kind: decider.kind, request: *request }),
+            Arrived::Asks(request) => Some(Self { case, kind: decider.kind, request: Some(*request) }),
             Arrived::Told(..) => None,
         }
     }
@@ -85,8 +92,8 @@ impl Change<'_> {
     fn is_noticed(&self, changed: &Decide, asking: &[&Asking<'_>], world: &World<'_>) -> bool {
         let mut runner = Runner { world, instead: Some((self.kind, changed)), counter: None };
         // Most cases are about other policies, and need not be asked.
-        let concerns =
-            |asking: &Asking<'_>| asking.case.looks_closely() || self.mutant.touches(self.decide, &asking.request);
+        let touches = |request: &Request| self.mutant.touches(self.decide, request);
+        let concerns = |asking: &Asking<'_>| asking.case.looks_closely() || asking.request.as_ref().is_none_or(touches);
         asking.iter().any(|asking| concerns(asking) && runner.case(asking.case).state == TestState::Failed)
     }
 

@@ -14,6 +14,7 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, Timestamp};
 
+use super::invariants::{Form as InvariantForm, Invariant};
 use super::parts::{Part, Parts};
 use super::shapes::{Form, around};
 use super::{changed, explained};
@@ -50,7 +51,7 @@ impl Case {
                 Some(Arrived::Asks(request))
             }
             Asks::Arrival { arrival, .. } => Some(arrival.arrived(decider)),
-            Asks::Explanation(_) | Asks::Related { .. } => None,
+            Asks::Explanation(_) | Asks::Related { .. } | Asks::Invariant(_) => None,
         }
     }
 
@@ -58,7 +59,7 @@ impl Case {
     pub(super) fn is_held_back(&self, decider: Decider<'_>, report: &Report) -> bool {
         match &self.asks {
             Asks::Arrival { arrival, .. } => report.verdict == Verdict::Permit && arrival.is_held_back(decider, report),
-            Asks::Decision { .. } | Asks::Explanation(_) | Asks::Related { .. } => false,
+            Asks::Decision { .. } | Asks::Explanation(_) | Asks::Related { .. } | Asks::Invariant(_) => false,
         }
     }
 }
@@ -74,6 +75,8 @@ pub(super) enum Asks {
     Explanation(Box<Words>),
     /// Something about objects that must agree, under a kind of policies and at a moment.
     Related { asks: Box<Related>, kind: Option<String>, now: Timestamp },
+    /// Does this hold everywhere?
+    Invariant(Box<Invariant>),
 }
 
 /// What is asked about related objects.
@@ -104,8 +107,20 @@ pub(super) fn read(files: &Files, setting: Setting, found: &mut Diagnostics) -> 
         let parts = Parts::new(source, setting.edition, document.get("fixtures"), found);
         let now = moment(source, document, found).unwrap_or(setting.now);
         let mut suite = Suite { source, parts, now, names: BTreeMap::new(), found, cases: &mut cases };
-        for case in document.get("cases").into_iter().flat_map(Value::items).filter(|case| case.kind() == Kind::Map) {
+        let all =
+            |list: &str| document.get(list).into_iter().flat_map(Value::items).filter(|one| one.kind() == Kind::Map);
+        for case in all("cases") {
             suite.case(case);
+        }
+        for invariant in all("invariants") {
+            suite.invariant(invariant);
+        }
+        if ["cases", "invariants"].iter().all(|list| document.get(list).is_none()) {
+            let problem = Diagnostic::error(Fault::MissingField, "there is neither `cases` nor `invariants`");
+            let problem = problem.at_value(source, document, "this document tests nothing");
+            found.push(
+                problem.help("cases ask and expect an answer; invariants hold for everything that could be asked"),
+            );
         }
     }
     cases
@@ -165,6 +180,35 @@ impl<'t> Suite<'_, 't> {
                 let pair = case.get("relation").map_or("", Value::text).to_owned();
                 self.related(case, "verdict", Related::Pair(pair));
             }
+        }
+    }
+
+    fn invariant(&mut self, written: Value<'t>) {
+        let has = |form: &&InvariantForm| written.get(form.word()).is_some();
+        let forms: Vec<&InvariantForm> = InvariantForm::ALL.iter().filter(has).collect();
+        let form = match forms.as_slice() {
+            [form] => **form,
+            none_or_several => {
+                let message = match none_or_several {
+                    [] => "an invariant says what holds `never`, `always` or of `every`; this one says none of it",
+                    _ => "an invariant has one of `never`, `always` and `every`; this one has several",
+                };
+                let problem = Diagnostic::error(Fault::MissingField, message).at_value(self.source, written, "here");
+                self.found.push(problem.help("for example `never: permit` and `where:` with a region"));
+                return;
+            }
+        };
+        let called = match written.get("name").and_then(Value::as_text) {
+            Some(name) => format!("the invariant `{name}`"),
+            None => "an invariant".to_owned(),
+        };
+        let shape = form.shape();
+        if !Checker::new(self.source, self.found).of(called).check(written, &shape) {
+            return;
+        }
+        self.is_new(written);
+        if let Some(invariant) = Invariant::read(self.source, written, form, self.found) {
+            self.add(written, written, None, Asks::Invariant(Box::new(invariant)), json!("HOLDS"));
         }
     }
 

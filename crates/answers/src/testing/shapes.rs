@@ -4,6 +4,8 @@ use upheld_dialects::access::arrivals;
 use upheld_dialects::recognise::TESTS;
 use upheld_dialects::shape::{Field, Shape, list, map_of, optional, required};
 
+use super::invariants;
+
 /// What can be decided.
 pub(super) const DECISIONS: [&str; 3] = ["permit", "deny", "undecided"];
 
@@ -19,15 +21,16 @@ const OUTCOMES: [&str; 5] = ["decided", "aggregated", "merged", "default", "unde
 /// A whole document, for editors.
 pub fn document() -> Shape {
     let cases = Shape::Either(Form::ALL.map(Form::shape).to_vec());
-    frame(list(cases))
+    let invariants = Shape::Either(invariants::Form::ALL.map(invariants::Form::shape).to_vec());
+    frame(list(cases), list(invariants))
 }
 
 /// A document whose cases are checked one by one, each by its form.
 pub(super) fn around() -> Shape {
-    frame(list(map_of(Shape::Opaque)))
+    frame(list(map_of(Shape::Opaque)), list(map_of(Shape::Opaque)))
 }
 
-fn frame(cases: Shape) -> Shape {
+fn frame(cases: Shape, invariants: Shape) -> Shape {
     let parts = || map_of(Shape::Either(vec![Shape::Text, map_of(Shape::Opaque)]));
     let fixtures = Shape::Object(vec![
         optional("subjects", parts(), "who asks, by name"),
@@ -40,7 +43,8 @@ fn frame(cases: Shape) -> Shape {
         required("kind", Shape::Choice(&[TESTS]), "marks the document"),
         optional("now", Shape::Text, "the moment at which all cases ask, for example 2025-03-01T12:00:00Z"),
         optional("fixtures", fixtures, "parts of requests that cases refer to by name"),
-        required("cases", cases, "questions with their answers"),
+        optional("cases", cases, "questions with their answers"),
+        optional("invariants", invariants, "what must hold for everything that could be asked"),
     ])
 }
 

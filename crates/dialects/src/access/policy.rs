@@ -61,6 +61,16 @@ impl PolicyReader {
         self.rule(body, name, &mut Reading::new(source, found))
     }
 
+    /// Reads which requests something is about, written as in a policy.
+    pub(super) fn region(&self, source: SourceId, region: Value<'_>, found: &mut Diagnostics) -> Option<Rule> {
+        let mut reading = Reading::new(source, found);
+        let before = reading.found.errors();
+        let (target, conditions) = self.matching(region, &mut reading);
+        let at = NodeRef { source, node: region.number() };
+        let rule = Rule { conditions, ..Rule::new(SmolStr::default(), Effect::Deny, target, at) };
+        (reading.found.errors() == before).then_some(rule)
+    }
+
     /// What else is wrong with a policy that does not have its shape, as far as that can be known.
     fn rest(&self, policy: Value<'_>, reading: &mut Reading<'_>) {
         if let Some(word) = policy.get(&self.fields.effect).filter(|word| word.kind() == Kind::Text) {
@@ -79,17 +89,7 @@ impl PolicyReader {
         let effect = get(&self.fields.effect).and_then(|word| reading.effect(word, &self.fields));
         // Whoever is not let in comes and asks; whoever is not kept out does not.
         reading.never = if effect == Some(Effect::Permit) { Severity::Warning } else { Severity::Error };
-        let target = Target {
-            subjects: reading.matchers(get(&self.fields.subjects), Reading::subject),
-            resources: reading.matchers(get(&self.fields.resources), Reading::resource),
-            actions: reading.matchers(get(&self.fields.actions), Reading::action),
-        };
-        reading.few_enough(policy, &target);
-        let mut conditions: Vec<Condition> =
-            get("valid").and_then(|value| reading.validity(value)).into_iter().collect();
-        for item in get(&self.fields.conditions).into_iter().flat_map(Value::items) {
-            conditions.extend(reading.condition(item));
-        }
+        let (target, conditions) = self.matching(policy, reading);
         let priority = get(&self.fields.priority).map_or(Some(0.0), |value| reading.priority(value));
         let status = match get("enabled").and_then(Value::as_bool) {
             Some(false) => Status::Off,
@@ -103,6 +103,23 @@ impl PolicyReader {
         }
         let description = get("description").and_then(Value::as_text).map(SmolStr::new);
         Some(Rule { name, description, effect: effect?, target, conditions, duties, priority: priority?, status, at })
+    }
+
+    /// Which requests a policy is about.
+    fn matching(&self, policy: Value<'_>, reading: &mut Reading<'_>) -> (Target, Vec<Condition>) {
+        let get = |field: &str| policy.get(field).filter(|value| value.kind() != Kind::Null);
+        let target = Target {
+            subjects: reading.matchers(get(&self.fields.subjects), Reading::subject),
+            resources: reading.matchers(get(&self.fields.resources), Reading::resource),
+            actions: reading.matchers(get(&self.fields.actions), Reading::action),
+        };
+        reading.few_enough(policy, &target);
+        let mut conditions: Vec<Condition> =
+            get("valid").and_then(|value| reading.validity(value)).into_iter().collect();
+        for item in get(&self.fields.conditions).into_iter().flat_map(Value::items) {
+            conditions.extend(reading.condition(item));
+        }
+        (target, conditions)
     }
 }
 

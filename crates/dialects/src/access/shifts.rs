@@ -11,7 +11,8 @@ use upheld_report::{
     Shifting, Shifts, Size, Standing, decide,
 };
 
-use self::describe::{says, words};
+use self::describe::says;
+pub(super) use self::describe::words;
 use super::authzen::directory::DIRECTORY;
 use super::claim::POLICY_SET;
 use super::decider::{Decider, WhichKind, deciders};
@@ -52,22 +53,27 @@ struct Sides<'s> {
     after: OneSide<'s>,
 }
 
-struct OneSide<'s> {
-    snapshot: &'s Snapshot,
+pub(super) struct OneSide<'s> {
+    pub(super) snapshot: &'s Snapshot,
     kind: KindId,
-    decide: &'s Decide,
+    pub(super) decide: &'s Decide,
     /// Whether another kind decides requests, too: then questions must name theirs.
     among_others: bool,
 }
 
 impl<'s> OneSide<'s> {
-    fn of(snapshot: &'s Snapshot, kind: KindId, decide: &'s Decide) -> Self {
+    pub(super) fn of(snapshot: &'s Snapshot, kind: KindId, decide: &'s Decide) -> Self {
         let among_others = deciders(snapshot).filter(|(_, decide)| !decide.rules().is_empty()).count() > 1;
         Self { snapshot, kind, decide, among_others }
     }
 
+    /// The kind, where questions must name it.
+    pub(super) fn named(&self) -> Option<&'s str> {
+        Some(kind_name(self.snapshot, self.kind)).filter(|_| self.among_others)
+    }
+
     /// What a request gets, with all that is known of it.
-    fn report(&self, request: &Request) -> Report {
+    pub(super) fn report(&self, request: &Request) -> Report {
         let mut request = request.clone();
         let name = kind_name(self.snapshot, self.kind);
         if let Ok(decider) = Decider::of(self.snapshot, WhichKind::Named(name), Edition::Strict) {
@@ -123,7 +129,7 @@ impl Sides<'_> {
     fn shift(&self, kind: &str, shift: &engine::Shift) -> Shift {
         let [was, is] = [self.before.report(&shift.example), self.after.report(&shift.example)];
         let [before, after] = [&was, &is].map(Standing::of);
-        let words = words(&shift.example, Some(kind).filter(|_| self.after.among_others));
+        let words = words(&shift.example, self.after.named());
         let is_so = [(&before, shift.before), (&after, shift.after)]
             .into_iter()
             .all(|(standing, decision)| standing.verdict.word() == decision.outcome.word());

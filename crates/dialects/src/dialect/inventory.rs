@@ -135,13 +135,19 @@ pub struct ListedObject {
     pub name: String,
     /// What it belongs to.
     pub owner: Option<String>,
-    /// `key=value,…`.
-    pub tags: String,
+    /// The values of each of its tags.
+    pub tags: Vec<(String, Vec<String>)>,
     /// Where it was written.
     pub at: Option<NodeRef>,
 }
 
 impl ListedObject {
+    /// `key=value,…`; several values have bars between them.
+    pub fn tags_text(&self) -> String {
+        let each: Vec<String> = self.tags.iter().map(|(key, values)| format!("{key}={}", values.join("|"))).collect();
+        each.join(",")
+    }
+
     /// Who it is.
     pub fn identity(&self) -> Identity {
         Identity::new(&self.kind, &self.scope, &self.name)

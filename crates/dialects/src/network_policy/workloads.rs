@@ -208,13 +208,13 @@ pub(super) fn agreed(one: &mut Labels, other: Labels) {
     }
 }
 
-/// `key=value,…`; what nobody knows is left out.
-pub(super) fn listed(labels: &Labels) -> String {
+/// Labels with their values; what nobody knows is left out.
+pub(super) fn listed(labels: &Labels) -> Vec<(String, Vec<String>)> {
     let known = labels.iter().filter_map(|(key, fact)| match fact {
-        Fact::Text(value) => Some(format!("{key}={value}")),
+        Fact::Text(value) => Some((key.to_string(), vec![value.to_string()])),
         _ => None,
     });
-    known.collect::<Vec<_>>().join(",")
+    known.collect()
 }
 
 fn labels(written: Value<'_>) -> Labels {

@@ -7,6 +7,7 @@
 //! a class       ──▶ side       what each side says of all its requests, as a diagram           diagram
 //!               ──▶ compare    where they differ, a request of each sort, and both sides are asked it
 //! one side      ──▶ lint       policies that can never match or decide, that say what others say, that clash
+//!               ──▶ region     requests of a region that do not get what all of them must get
 //! ```
 //!
 //! That nothing differs is a proof, for every request of which nothing is unknown, whose path everybody reads alike, and whose texts
@@ -19,6 +20,7 @@ mod diagram;
 mod formula;
 mod lint;
 mod paths;
+mod region;
 mod side;
 mod space;
 #[cfg(test)]
@@ -27,6 +29,7 @@ mod tests;
 use smol_str::SmolStr;
 
 pub use self::lint::{Finding, Linted, Other, Problem, lint};
+pub use self::region::{Breach, Claim, Held, held};
 use super::family::{By, Decide, Outcome};
 use super::request::Request;
 use crate::ask::EntryId;

@@ -45,7 +45,11 @@ pub(super) fn run(session: &Session<'_>, options: &Test) -> Exit {
     match tested {
         Ok(report) => {
             print(session, &report, loaded.snapshot.digest());
-            if report.is_good() { Exit::Yes } else { Exit::No }
+            match report.ends() {
+                TestState::Passed | TestState::Skipped => Exit::Yes,
+                TestState::Failed => Exit::No,
+                TestState::Undecided => Exit::Undecided,
+            }
         }
         Err(refused) => print_refused(&loaded, &refused),
     }
@@ -68,7 +72,7 @@ fn print(session: &Session<'_>, report: &TestReport, digest: &str) {
             screen.print_data(&rest);
         }
         (None, Format::Name) => {
-            let failed = report.cases.iter().filter(|case| case.state == TestState::Failed);
+            let failed = report.cases.iter().filter(|case| case.state.is_bad());
             let survivors = report.mutation.iter().flat_map(|mutation| &mutation.survivors);
             let names = failed.map(|case| case.name.clone()).chain(survivors.map(Survivor::name));
             print_plain(&names.map(|name| format!("{name}\n")).collect::<String>());

@@ -19,7 +19,7 @@ const FAILED: Style = AnsiColor::Red.on_default().bold();
 /// All that is to be said about a run.
 pub(crate) fn all(report: &TestReport, screen: &Screen) -> String {
     let mut text = cases(report, screen);
-    let good = if report.summary.failed == 0 { ANSWER } else { FAILED };
+    let good = if report.summary.failed + report.summary.undecided == 0 { ANSWER } else { FAILED };
     text.push_str(&paint(good, &summary(report.summary)));
     text.push('\n');
     if let Some(coverage) = &report.coverage {
@@ -34,8 +34,7 @@ pub(crate) fn all(report: &TestReport, screen: &Screen) -> String {
 }
 
 fn cases(report: &TestReport, screen: &Screen) -> String {
-    let shown: Vec<&Tested> =
-        report.cases.iter().filter(|case| screen.verbose || case.state == TestState::Failed).collect();
+    let shown: Vec<&Tested> = report.cases.iter().filter(|case| screen.verbose || case.state.is_bad()).collect();
     if shown.is_empty() {
         return String::new();
     }
@@ -46,9 +45,10 @@ fn cases(report: &TestReport, screen: &Screen) -> String {
             TestState::Passed => ("PASSED", AnsiColor::Green.on_default()),
             TestState::Failed => ("FAILED", FAILED),
             TestState::Skipped => ("SKIPPED", DIM),
+            TestState::Undecided => ("UNDECIDED", WARNING),
         };
         let (expected, actual) = match case.state {
-            TestState::Failed => difference(case),
+            TestState::Failed | TestState::Undecided => difference(case),
             TestState::Passed => (inner(&case.expected), "the same".to_owned()),
             TestState::Skipped => (inner(&case.expected), "-".to_owned()),
         };

@@ -20,8 +20,11 @@ pub fn document(report: &TestReport) -> String {
             short.map(|message| element("failure", &[("message", message.as_str()), ("type", "coverage")], &message));
         let case =
             parent("testcase", &[("classname", "coverage"), ("name", &name)], &failure.clone().unwrap_or_default());
-        let own =
-            Summary { passed: usize::from(failure.is_none()), failed: usize::from(failure.is_some()), skipped: 0 };
+        let own = Summary {
+            passed: usize::from(failure.is_none()),
+            failed: usize::from(failure.is_some()),
+            ..Summary::default()
+        };
         total.passed += own.passed;
         total.failed += own.failed;
         inner.push_str(&parent("testsuite", &counts("coverage", own), &case));
@@ -42,7 +45,7 @@ const MUTATION: &str = "changes of policies";
 /// A change that no test notices is a check that failed; that there is none is one that passed.
 fn noticing(mutation: &MutationReport) -> Summary {
     let failed = mutation.survivors.len();
-    Summary { passed: usize::from(failed == 0), failed, skipped: 0 }
+    Summary { passed: usize::from(failed == 0), failed, ..Summary::default() }
 }
 
 fn survivors(mutation: &MutationReport) -> String {
@@ -77,11 +80,12 @@ fn test_case(case: &Tested) -> String {
     let inner = match case.state {
         TestState::Passed => String::new(),
         TestState::Skipped => element("skipped", &[("message", because)], ""),
-        TestState::Failed => {
+        TestState::Failed | TestState::Undecided => {
+            let kind = if case.state == TestState::Undecided { "undecided" } else { "expectation" };
             let (expected, actual) = difference(case);
             let message = format!("expected {expected}; came out {actual}");
             let text = format!("{}\nexpected: {expected}\ncame out: {actual}\nbecause: {because}", case.at);
-            element("failure", &[("message", message.as_str()), ("type", "expectation")], &text)
+            element("failure", &[("message", message.as_str()), ("type", kind)], &text)
         }
     };
     let line = case.at.line().to_string();
@@ -98,7 +102,7 @@ fn counts(name: &str, of: Summary) -> [(&str, String); 4] {
     [
         ("name", name.to_owned()),
         ("tests", of.all().to_string()),
-        ("failures", of.failed.to_string()),
+        ("failures", (of.failed + of.undecided).to_string()),
         ("skipped", of.skipped.to_string()),
     ]
 }

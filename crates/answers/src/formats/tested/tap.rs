@@ -55,7 +55,7 @@ fn point(number: usize, case: &Tested) -> String {
     match case.state {
         TestState::Passed => format!("ok {number} - {name}\n"),
         TestState::Skipped => format!("ok {number} - {name} # SKIP {}\n", escaped(because)),
-        TestState::Failed => {
+        TestState::Failed | TestState::Undecided => {
             let (expected, actual) = difference(case);
             let told = block(&[
                 ("message", json!(because)),

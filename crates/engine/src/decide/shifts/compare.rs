@@ -17,7 +17,7 @@ use crate::decide::cells::AtomsBuilder;
 use crate::decide::family::{By, Decide, Strictness};
 use crate::decide::glob::Glob;
 use crate::decide::request::Request;
-use crate::decide::rule::{Status, Target};
+use crate::decide::rule::Target;
 use crate::decide::truth::Truth;
 use crate::witness::Silent;
 
@@ -45,11 +45,7 @@ pub(super) fn compare(before: &Decide, after: &Decide, bounds: &Bounds) -> Verdi
     let points = std::mem::take(&mut comparison.points);
     for at in &points {
         if let Err(full) = comparison.class(at) {
-            let bound = match full {
-                Full::Nodes => Bound::Nodes(bounds.nodes, at.path.as_deref().unwrap_or_default().into()),
-                Full::Steps => Bound::Steps(bounds.steps),
-            };
-            return Verdict::Undecided { bound, found: comparison.shifts() };
+            return Verdict::Undecided { bound: full.bound(at, bounds), found: comparison.shifts() };
         }
     }
     let changed = comparison.changes.rules.len() + comparison.changes.sets.len();
@@ -78,18 +74,9 @@ impl<'d> Comparison<'d> {
     fn new(before: &'d Decide, after: &'d Decide, changes: Changes, bounds: &Bounds) -> Result<Self, Bound> {
         let reach = reach(before, after, &changes);
         let (mut tests, mut globs) = (AtomsBuilder::default(), Globs::default());
-        let entries = |decide: &Decide| match &reach {
-            Reach::All => (0..decide.rules().len())
-                .map(EntryId::new)
-                .filter(|entry| decide.rule(*entry).is_some_and(|rule| rule.status == Status::On))
-                .collect(),
-            Reach::Globs(globs) => decide.near(globs.iter().copied()),
-        };
-        let sides = [before, after].map(|decide| Side::of(decide, entries(decide).into_iter(), &mut tests, &mut globs));
-        let wanted: Option<Vec<u32>> = match &reach {
-            Reach::All => None,
-            Reach::Globs(some) => Some(some.iter().map(|glob| globs.number(glob)).collect()),
-        };
+        let sides =
+            [before, after].map(|decide| Side::of(decide, reach.entries(decide).into_iter(), &mut tests, &mut globs));
+        let wanted = reach.wanted(&mut globs);
         let space = Space::of(tests.finish(after), after, &mut globs);
         let points = points(&globs, wanted.as_deref(), after, bounds)?;
         let mut changed: [FxHashMap<EntryId, ChangedRule>; 2] = Default::default();
@@ -143,8 +130,11 @@ impl<'d> Comparison<'d> {
             let Some(pair) = pairs.get(label) else { continue };
             let Some(way) = diagram.way(all, label, |part, point| space.cost(part, point)) else { continue };
             let (request, open) = space.request(&way, at);
-            let mut asked = Asked { sides: [before.decide, after.decide], space, pair, scratch };
-            let (request, certainty) = asked.confirmed(request, &open);
+            let [one, other] = &mut *scratch;
+            let (request, certainty) = confirmed(request, &open, space, after.decide, |request| {
+                let [was, is] = pair;
+                answers_so(before.decide, request, was, one) && answers_so(after.decide, request, is, other)
+            });
             let applying = applying(&scenes, changed, &request);
             let cause = cause(pair, changed, changes, &applying);
             let Some(cause) = cause else { continue };
@@ -303,53 +293,47 @@ fn cause(
         .or_else(of_set)
 }
 
-/// Both sides, asked for themselves.
-struct Asked<'a, 'd> {
-    sides: [&'d Decide; 2],
-    space: &'a Space<'d>,
-    pair: [Answer; 2],
-    scratch: &'a mut [Scratch<Decide>; 2],
-}
-
-impl Asked<'_, '_> {
-    /// The request, or one like it that both sides answer as it is said.
-    fn confirmed(&mut self, request: Request, open: &[Open]) -> (Request, Certainty) {
-        if self.is_so(&request) {
-            return (request, Certainty::Sure);
-        }
-        let mut tried = 0;
-        let mut waiting = vec![request.clone()];
-        // What the tests compare with is tried, one after the other and two together.
-        for _ in 0..2 {
-            let mut next = Vec::new();
-            for known in &waiting {
-                let ([_, after], space) = (self.sides, self.space);
-                let is_open = |open: &&Open| space.says(after, open.test, known) != open.truth;
-                for open in open.iter().filter(is_open) {
-                    for (field, given) in space.suggestions(after, *open, known) {
-                        tried += 1;
-                        if tried > MOST_TRIED {
-                            break;
-                        }
-                        let mut changed = known.clone();
-                        field.put(&given, &mut changed);
-                        if self.is_so(&changed) {
-                            return (changed, Certainty::Sure);
-                        }
-                        next.push(changed);
+/// The request, or one like it of which something is so.
+pub(super) fn confirmed(
+    request: Request,
+    open: &[Open],
+    space: &Space<'_>,
+    decide: &Decide,
+    mut is_so: impl FnMut(&Request) -> bool,
+) -> (Request, Certainty) {
+    if is_so(&request) {
+        return (request, Certainty::Sure);
+    }
+    let mut tried = 0;
+    let mut waiting = vec![request.clone()];
+    // What the tests compare with is tried, one after the other and two together.
+    for _ in 0..2 {
+        let mut next = Vec::new();
+        for known in &waiting {
+            let is_open = |open: &&Open| space.says(decide, open.test, known) != open.truth;
+            for open in open.iter().filter(is_open) {
+                for (field, given) in space.suggestions(decide, *open, known) {
+                    tried += 1;
+                    if tried > MOST_TRIED {
+                        break;
                     }
+                    let mut changed = known.clone();
+                    field.put(&given, &mut changed);
+                    if is_so(&changed) {
+                        return (changed, Certainty::Sure);
+                    }
+                    next.push(changed);
                 }
             }
-            waiting = next;
         }
-        let names: Vec<SmolStr> = open.iter().map(|open| self.space.name(open.test)).collect();
-        (request, Certainty::May(names))
+        waiting = next;
     }
+    let names: Vec<SmolStr> = open.iter().map(|open| space.name(open.test)).collect();
+    (request, Certainty::May(names))
+}
 
-    fn is_so(&mut self, request: &Request) -> bool {
-        self.sides.into_iter().zip(self.pair).zip(&mut *self.scratch).all(|((decide, answer), scratch)| {
-            let decided = ask(decide, &request, scratch, &mut Silent);
-            decided.outcome == answer.outcome && decided.by == answer.by
-        })
-    }
+/// Whether a side, asked for itself, answers so.
+pub(super) fn answers_so(decide: &Decide, request: &Request, answer: Answer, scratch: &mut Scratch<Decide>) -> bool {
+    let decided = ask(decide, &request, scratch, &mut Silent);
+    decided.outcome == answer.outcome && decided.by == answer.by
 }

@@ -6,6 +6,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::formula::PathPoint;
+use super::{Bound, Bounds};
 use crate::order::number;
 
 /// A function of a request: a node, or a label that all requests get.
@@ -51,6 +53,16 @@ pub(super) enum Full {
     Nodes,
     /// Steps.
     Steps,
+}
+
+impl Full {
+    /// The bound that was met at paths of a class.
+    pub(super) fn bound(self, at: &PathPoint, bounds: &Bounds) -> Bound {
+        match self {
+            Self::Nodes => Bound::Nodes(bounds.nodes, at.path.as_deref().unwrap_or_default().into()),
+            Self::Steps => Bound::Steps(bounds.steps),
+        }
+    }
 }
 
 /// How two functions become one.

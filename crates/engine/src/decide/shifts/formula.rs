@@ -4,9 +4,11 @@ use rustc_hash::FxHashMap;
 
 use super::diagram::{Diagram, Full, Operation, Ref};
 use super::space::Space;
+use crate::ask::EntryId;
 use crate::decide::cells::AtomsBuilder;
+use crate::decide::family::Decide;
 use crate::decide::glob::{Glob, Token};
-use crate::decide::rule::{Matcher, PathPattern, Rule, Target, Test};
+use crate::decide::rule::{Matcher, PathPattern, Rule, Status, Target, Test};
 use crate::decide::truth::Truth;
 use crate::order::number;
 
@@ -185,5 +187,24 @@ impl<'d> Reach<'d> {
         }
         let all: Option<Vec<Vec<&Glob>>> = target.resources.iter().map(globs).collect();
         all.map_or(Self::All, |all| Self::Globs(all.into_iter().flatten().collect()))
+    }
+
+    /// The policies that may be about some of them.
+    pub(super) fn entries(&self, decide: &Decide) -> Vec<EntryId> {
+        match self {
+            Self::All => (0..decide.rules().len())
+                .map(EntryId::new)
+                .filter(|entry| decide.rule(*entry).is_some_and(|rule| rule.status == Status::On))
+                .collect(),
+            Self::Globs(globs) => decide.near(globs.iter().copied()),
+        }
+    }
+
+    /// The numbers of the patterns; nothing for all paths.
+    pub(super) fn wanted(&self, globs: &mut Globs<'d>) -> Option<Vec<u32>> {
+        match self {
+            Self::All => None,
+            Self::Globs(some) => Some(some.iter().map(|glob| globs.number(glob)).collect()),
+        }
     }
 }

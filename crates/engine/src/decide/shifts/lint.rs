@@ -107,11 +107,7 @@ pub fn lint(decide: &Decide, bounds: &Bounds) -> Linted {
     };
     for at in &points {
         if let Err(full) = walk.class(at) {
-            let bound = match full {
-                Full::Nodes => Bound::Nodes(bounds.nodes, at.path.as_deref().unwrap_or_default().into()),
-                Full::Steps => Bound::Steps(bounds.steps),
-            };
-            return ended(bound);
+            return ended(full.bound(at, bounds));
         }
     }
     Linted { findings: walk.findings(), bound: None, classes: points.len() }

@@ -2,4 +2,5 @@ mod classes;
 mod laws;
 mod lints;
 mod named;
+mod regions;
 mod world;

@@ -10,7 +10,7 @@ use crate::decide::*;
 use crate::{Scratch, Silent, ask};
 
 /// Patterns of real paths begin with a slash.
-fn rooted(target: Target) -> Target {
+pub(super) fn rooted(target: Target) -> Target {
     let pattern = |pattern: PathPattern| match &pattern {
         PathPattern::Glob(glob) if !glob.text().starts_with(['/', '*']) => {
             PathPattern::Glob(Glob::parse(&format!("/{}", glob.text())).unwrap())

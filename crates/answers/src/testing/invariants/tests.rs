@@ -1,0 +1,187 @@
+//! Laws: an invariant is broken if and only if asking everything by itself shows it; and single ones, by name.
+
+use proptest::prelude::*;
+use upheld_loader::load::{Loaded, load};
+use upheld_loader::{Format, Input};
+use upheld_report::{Proof, Proved, Report, TestState, Tested};
+
+use crate::shifts::tests::{asked, loaded, options, pairs, worlds};
+use crate::testing::TestQuestion;
+use crate::{Options, World};
+
+fn tested(documents: &[String], invariant: &str) -> Result<Tested, String> {
+    let tests = format!("kind: PolicyTests\ninvariants:\n- name: it\n{}", indented(invariant));
+    let documents: Vec<String> = documents.iter().cloned().chain([tests]).collect();
+    let (loaded, options) = (loaded(&documents), options());
+    let tested = World::new(&loaded.snapshot, &options).test(&TestQuestion::default(), &());
+    match tested {
+        Ok(report) => Ok(report.cases.into_iter().next().expect("one")),
+        Err(refused) => Err(refused.diagnostics.iter().map(|one| one.message.clone()).collect::<Vec<_>>().join("; ")),
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+fn proof(documents: &[String], invariant: &str) -> Proof {
+    let tested = tested(documents, invariant).expect("can be read");
+    tested.proof.clone().unwrap_or_else(|| panic!("{:?}", tested.because))
+}
+
+/// Who has a tag, as the documents say.
+fn has(documents: &[String], name: &str, tag: &str) -> bool {
+    let proxy = name.split('#').next().unwrap_or(name);
+    documents.iter().any(|text| text.contains(&format!("name: {proxy}\n")) && text.contains(tag))
+}
+
+/// Of the connections from those with a tag, those whose reports object.
+fn naively(
+    documents: &[String],
+    all: &Loaded,
+    kind: &str,
+    tag: Option<&str>,
+    objects: impl Fn(&Report) -> bool,
+) -> usize {
+    let wanted = pairs(all, kind).into_iter().filter(|(from, _)| tag.is_none_or(|tag| has(documents, from, tag)));
+    let broken = wanted.filter(|(from, to)| asked(all, kind, from, to).unwrap_or_default().iter().any(&objects));
+    broken.count()
+}
+
+fn count(proof: &Proof) -> usize {
+    proof.breaches.iter().map(|breach| usize::try_from(breach.size.count()).expect("few")).sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn fields_of_connections_are_as_they_must_be_or_one_is_shown([documents, _] in worlds(), on_aws: bool) {
+        let all = loaded(&documents);
+        // Nobody may have the tag, which is a mistake in the invariant.
+        let tag = Some("cloud: aws").filter(|tag| on_aws && documents.iter().any(|text| text.contains("Dataplane") && text.contains(tag)));
+        let from = tag.map(|tag| format!("from: {{{tag}}}\n")).unwrap_or_default();
+        let has_policies = documents.iter().any(|text| text.contains("type: TrafficLog"));
+        let found = proof(&documents, &format!("every: connection\nkind: TrafficLog\n{from}holds: backend = a"));
+        let is_a = |report: &Report| report.fields.iter().any(|field| field.path == "backend" && field.value == Some("a".into()));
+        let expected = naively(&documents, &all, "TrafficLog", tag, |report| !is_a(report));
+        if has_policies {
+            prop_assert_eq!(count(&found), expected, "{:#?}", found);
+        }
+        prop_assert_eq!(found.verdict == Proved::Broken, expected > 0, "{:#?}", found);
+        let layered = proof(&documents, &format!("every: connection\nkind: MeshTimeout\n{from}holds: idleTimeout != 1s"));
+        let is_1s = |report: &Report| report.fields.iter().any(|field| field.path == "idleTimeout" && field.value == Some("1s".into()));
+        let expected = naively(&documents, &all, "MeshTimeout", tag, is_1s);
+        prop_assert_eq!(layered.verdict == Proved::Broken, expected > 0, "{:#?}", layered);
+        for breach in &layered.breaches {
+            let word = |name: &str| breach.example.question[name].as_str().unwrap_or_default().to_owned();
+            let reports = asked(&all, "MeshTimeout", &word("from"), &word("to")).unwrap_or_default();
+            prop_assert!(reports.iter().any(is_1s), "{:#?}", breach);
+        }
+    }
+
+    #[test]
+    fn who_must_not_connect_does_not_or_is_shown([documents, _] in worlds(), always: bool) {
+        let has_policies = documents.iter().any(|text| text.contains("type: TrafficPermission"));
+        let all = loaded(&documents);
+        let (word, wrong) = if always { ("always", false) } else { ("never", true) };
+        if !has_policies {
+            return Ok(());
+        }
+        let found = proof(&documents, &format!("{word}: connect\nkind: TrafficPermission"));
+        let expected =
+            naively(&documents, &all, "TrafficPermission", None, |report| report.verdict.granted() == Some(wrong));
+        prop_assert_eq!(count(&found), expected, "{:#?}", found);
+        prop_assert_eq!(found.verdict == Proved::Broken, expected > 0);
+    }
+}
+
+const ORGANISATION: &str = "kind: Compliance\nobjects:\n- {ref: customer/c, tags: {env: prod}}\n\
+    - {ref: project/a, workspace: c, tags: {env: prod, cost-center: '7'}}\n- {ref: project/b, workspace: c, tags: {env: dev}}\n";
+
+const ACCESS: &str = "policies:\n\
+    - {id: ops, effect: permit, subjects: [{group: ops}], resources: [{path: /**}], actions: []}\n\
+    - {id: health, effect: permit, subjects: [], resources: [{path: /*/health}], actions: [{method: GET}]}\n";
+
+#[test]
+fn every_project_has_a_cost_centre_or_the_one_without_is_named() {
+    let documents = [ORGANISATION.to_owned()];
+    let broken = tested(&documents, "every: project\nholds: cost-center exists").unwrap();
+    assert_eq!(broken.state, TestState::Failed);
+    assert_eq!(broken.because.as_deref(), Some("cost-center is not set for project/b: upheld show project/b."));
+    let held =
+        tested(&documents, "every: project\nwhere: {env: prod}\nholds: [cost-center exists, env = prod]").unwrap();
+    assert_eq!((held.state, held.differences.len()), (TestState::Passed, 0));
+    assert_eq!(held.because.as_deref(), Some("It holds for the 1 project that there is."));
+    let nothing = tested(&documents, "every: project\nwhere: {env: qa}\nholds: cost-center exists").unwrap();
+    assert_eq!(nothing.because.as_deref(), Some("It holds, because there are no such objects of the type project."));
+}
+
+#[test]
+fn requests_are_looked_at_without_any_request() {
+    let documents = [ACCESS.to_owned()];
+    let region = "where: {subjects: [{not: {group: ops}}], resources: [{path: /admin/**}]}";
+    let broken = tested(&documents, &format!("never: permit\n{region}")).unwrap();
+    assert_eq!(broken.state, TestState::Failed);
+    let because = broken.because.unwrap();
+    assert!(because.starts_with("health permits GET /admin/health: upheld explain "), "{because}");
+    let held =
+        tested(&documents, &format!("never: permit\n{}", region.replace("/admin/**", "/admin/*/settings"))).unwrap();
+    assert_eq!(held.state, TestState::Passed);
+    assert_eq!(held.because.as_deref(), Some("It holds for every possible request (1 kind of path)."));
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_no_success() {
+    // Policies that are read as the original reads them are not looked at in classes.
+    let tests = "kind: PolicyTests\ninvariants:\n- {name: it, never: permit}\n";
+    let policy = "{id: a, effect: permit, subjects: [{role: x}], resources: [{path: /**}], actions: [{method: GET}]}";
+    let inputs = [("a.yaml", policy), ("a.test.yaml", tests)];
+    let inputs = Vec::from(inputs.map(|(name, text)| Input::text(name, Format::Yaml, text)));
+    let loaded = load(inputs, &["access/compat"]).unwrap();
+    let options = Options { semantics: vec!["access/compat".to_owned()], ..options() };
+    let report = World::new(&loaded.snapshot, &options).test(&TestQuestion::default(), &()).unwrap();
+    assert_eq!((report.summary.undecided, report.ends()), (1, TestState::Undecided));
+    let because = report.cases.first().and_then(|case| case.because.clone()).unwrap();
+    let expected = "Nobody can tell whether it holds: policies of the compatibility edition are not compared.";
+    assert_eq!(because, expected);
+}
+
+#[test]
+fn mistakes_are_named() {
+    let documents = [ORGANISATION.to_owned(), ACCESS.to_owned()];
+    for (invariant, message) in [
+        ("holds: a exists", "an invariant says what holds `never`, `always` or of `every`; this one says none of it"),
+        ("never: permit\nalways: deny", "an invariant has one of `never`, `always` and `every`; this one has several"),
+        ("never: connect\nwhere: {}", "`never: connect` has no `where`"),
+        ("never: permit\nfrom: {a: b}", "`never: permit` has no `from`"),
+        ("every: project\nholds: cost-center", "`cost-center` is not a condition"),
+        ("every: project\nto: {a: b}\nholds: a exists", "`every: project` has no `to`"),
+        ("every: proxy\nholds: a exists", "`every: proxy` does not say under which kind of policy"),
+        ("never: permit\nwhere: {subjects: [{rol: x}]}", "`rol`"),
+    ] {
+        let problem = tested(&documents, invariant).expect_err(invariant);
+        assert!(problem.contains(message), "{invariant}: {problem}");
+    }
+    for (invariant, message) in [
+        (
+            "every: projekt\nholds: a exists",
+            "there are no objects of the type `projekt` (did you mean `every: project`?)",
+        ),
+        (
+            "every: project\nwhere: {enw: prod}\nholds: a exists",
+            "nothing that is looked at has the tag `enw` (did you mean `env`?)",
+        ),
+        ("every: route\nkind: Timeout\nholds: a exists", "policies are not asked about every `route`"),
+        ("every: proxy\nkind: AccessPolicy\nholds: a exists", "AccessPolicy is not about connections"),
+        ("never: connect", "no kind of policy says who may call whom"),
+    ] {
+        let tested = tested(&documents, invariant).expect(invariant);
+        assert_eq!(tested.state, TestState::Failed);
+        assert!(
+            tested.because.as_ref().is_some_and(|because| because.contains(message)),
+            "{invariant}: {:?}",
+            tested.because
+        );
+    }
+}
