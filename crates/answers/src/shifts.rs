@@ -24,8 +24,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use upheld_dialects::comply::questions::{AtMoment, turned};
 use upheld_dialects::{changed, dialects};
 use upheld_report::{
-    Cause, Certainty, Comparison, Direction, Example, FieldShift, Report, Shift, ShiftedViolation, Shifting, Shifts,
-    Size, Standing, Turn, Verdict, one_line,
+    Cause, Certainty, Comparison, Direction, Example, FieldShift, Report, Shift, ShiftCounts, ShiftedViolation,
+    Shifting, Shifts, Size, Standing, Turn, Verdict, one_line,
 };
 
 use self::causes::Causes;
@@ -52,6 +52,25 @@ pub(crate) fn shifts(before: &World<'_>, after: &World<'_>, progress: &dyn Progr
 fn not_compared(what: String, because: impl Into<String>) -> Shifts {
     let note = Shifting::NotCompared { what, because: because.into() };
     Shifts { verdict: Comparison::Undecided, notes: vec![note.into()], ..Shifts::default() }
+}
+
+/// What is otherwise in the answers to one question, or to one and another that was asked before.
+pub(crate) fn shifts_of(before: &World<'_>, after: &World<'_>, words: &Words, answers: [&[Report]; 2]) -> Shifts {
+    let changed = changed(before.snapshot(), after.snapshot());
+    let compared = Compared { before, after, causes: &Causes::of(&changed) };
+    let [was, is] = answers;
+    // Another question is about something else: what a kind says of the one is held against what it says of the other.
+    let about = |report: &Report| (report.kind.clone(), report.about.place.clone());
+    let same = was.iter().zip(is).all(|(was, is)| was.about.what == is.about.what);
+    let size = if words.to.is_some() { Size::Connections(1) } else { Size::Places(1) };
+    let found = if same {
+        compared.otherwise(&Answers { words, before: was, after: is }, size)
+    } else {
+        let before = |is: &Report| was.iter().find(|was| about(was) == about(is));
+        is.iter().filter_map(|is| compared.between(words, before(is), Some(is), size)).collect()
+    };
+    let counts = ShiftCounts { compared: is.len() as u64, changed: found.len() as u64, ..ShiftCounts::default() };
+    Shifts { changed: changed.clone(), counts, shifts: found, ..Shifts::default() }.finished()
 }
 
 /// Two worlds, and what is not the same in them.

@@ -99,6 +99,16 @@ pub(crate) fn shown(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> R
     find(snapshot, written, mesh).map(|thing| Shown::of(snapshot, thing))
 }
 
+/// Where the policy or object of a name stands.
+pub(crate) fn node_of(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<NodeRef, Diagnostic> {
+    let found = find(snapshot, written, mesh)?;
+    let at = match found {
+        Thing::Policy(id) => snapshot.policies().get(id).map(|policy| policy.at),
+        Thing::Object(id) => snapshot.objects().get(id).map(|object| object.at),
+    };
+    at.ok_or_else(|| Diagnostic::error(Fault::NotFound, format!("nothing is called `{written}`")))
+}
+
 impl Shown {
     fn of(snapshot: &Snapshot, thing: Thing) -> Self {
         let text = |symbol: Sym| snapshot.text(symbol).to_owned();

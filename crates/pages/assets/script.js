@@ -12,7 +12,7 @@ async function copy(text, button) {
       button.textContent = "Copied";
       setTimeout(() => { button.textContent = label; }, 1200);
     }
-  } catch { /* a browser that lets nobody copy shows the text all the same */ }
+  } catch { /* the text is there all the same */ }
 }
 for (const button of all("button.copy")) {
   button.hidden = false;
@@ -37,6 +37,32 @@ for (const form of all("form")) {
 addEventListener("pageshow", () => {
   for (const field of all("form :disabled")) field.disabled = false;
 });
+
+// What is typed in an editor is tried, and what comes of it shown below it. Lines have numbers.
+for (const form of all("form[data-try]")) {
+  const field = $("textarea", form);
+  let waiting, asked;
+  const number = () => {
+    const first = Number(form.dataset.first);
+    $(".lines", form).textContent = field.value.trimEnd().split("\n").map((_, line) => `${first + line}\n`).join("");
+  };
+  const attempt = async () => {
+    asked?.abort();
+    asked = new AbortController();
+    try {
+      const body = new URLSearchParams(new FormData(form));
+      const said = await fetch(form.action, { method: "POST", body, headers: { accept: "text/html" }, signal: asked.signal });
+      const page = new DOMParser().parseFromString(await said.text(), "text/html");
+      const found = $("#tried", page);
+      if (found) $("#tried").replaceChildren(...found.childNodes);
+    } catch { /* the next letter tries again */ }
+  };
+  field.addEventListener("input", () => {
+    number();
+    clearTimeout(waiting);
+    waiting = setTimeout(attempt, 300);
+  });
+}
 
 // Keys.
 let current = -1;
@@ -84,12 +110,21 @@ addEventListener("keydown", (event) => {
 const note = $("#live");
 if (root.dataset.events && note && !new URLSearchParams(location.search).has("at")) {
   const events = new EventSource(root.dataset.events);
-  const tell = (text) => {
+  const tell = (text, link = "Show it", to = location.href) => {
     $("span", note).textContent = text;
+    Object.assign($("a", note), { textContent: link, href: to });
     note.hidden = false;
   };
   events.addEventListener("revision", (event) => {
     const { revision, message, actor } = JSON.parse(event.data);
     tell(`Revision ${revision} is here${message ? ` (${message}, ${actor})` : ""}.`);
+  });
+  events.addEventListener("files", (event) => {
+    const { state, diagnostics } = JSON.parse(event.data);
+    const broken = state === "broken";
+    const pill = broken ? ["warn", "! last good snapshot", "/diagnostics"] : ["good", "files are mended", "/history"];
+    Object.assign($("#pill"), { className: `pill ${pill[0]}`, textContent: pill[1], href: pill[2] });
+    if (!broken) tell("Files are mended, and read.");
+    else if (!$(".broken")) tell(`Files are broken: ${diagnostics[0]?.message ?? ""}`, "What is wrong", "/diagnostics");
   });
 }

@@ -44,6 +44,21 @@ impl Address {
         })
     }
 
+    /// With all words of a question, as another address has them.
+    #[must_use]
+    pub(crate) fn with_query(mut self, query: &str) -> Self {
+        if !query.is_empty() {
+            let plain: String = query.chars().filter(char::is_ascii_graphic).collect();
+            self.query = format!("?{}", plain.trim_start_matches('?').replace('#', "%23"));
+        }
+        self
+    }
+
+    /// The words of the question, as the address has them.
+    pub(crate) fn query(&self) -> &str {
+        self.query.trim_start_matches('?')
+    }
+
     /// At a place of the page.
     #[must_use]
     pub fn at(mut self, fragment: &str) -> Self {

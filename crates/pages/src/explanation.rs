@@ -9,9 +9,10 @@ use upheld_report::{Counted, Several, visible};
 use crate::address::Address;
 use crate::pairs;
 use crate::problem::problem;
-use crate::report::{Depth, card, placed, standing};
+use crate::report::{Depth, Look, card, placed, standing};
 use crate::seen::Seen;
 use crate::shell::{Page, Section};
+use crate::whatif::Supposing;
 
 /// Which form stands over the answer; all of them lead to the same question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,29 +106,32 @@ pub fn invitation(inspector: Inspector, drawing: Option<&str>) -> Page {
         }
     };
     let page = Page::new(inspector.section(), inspector.invitation(), main).crumb(inspector.name(), None);
-    page.form(form(inspector, &Json::Null))
+    page.form(form(inspector, &Json::Null, None))
 }
 
-/// An answer, in whatever shape it was asked for.
-pub fn explanation(inspector: Inspector, words: &Json, answer: &Json) -> Page {
+/// An answer, in whatever shape it was asked for. Where it can be asked again, what is supposed is part of the question.
+pub fn explanation(inspector: Inspector, words: &Json, answer: &Json, supposing: Option<&Supposing>) -> Page {
     if answer.raw("kind") == "AllPairs" {
         return pairs::pairs(words, answer);
     }
     let reports = answer.items("answers");
+    let asked_again = supposing.map(|supposing| supposing.of(inspector, words));
+    let look = |depth: Depth| Look { depth, asked: asked_again.as_ref() };
     let main = html! {
         @match reports {
             [] => section.card.empty { p { "No kind of policy that can be asked here has a policy." } p { a href="/policies" { "What was read" } } },
-            [only] => (card(only, "answer", Depth::Whole)),
-            several => (beside_each_other(words, inspector, several)),
+            [only] => (card(only, "answer", look(Depth::Whole))),
+            several => (beside_each_other(words, inspector, several, look(Depth::Folded))),
         }
     };
-    let page = Page::new(inspector.section(), headline(words, reports), main).form(form(inspector, words));
+    let form = form(inspector, words, asked_again.as_ref());
+    let page = Page::new(inspector.section(), headline(words, reports), main).form(form);
     page.crumb(inspector.name(), Some(Address::of(inspector.path()))).crumb(asked(words, reports), None)
 }
 
 /// A question that cannot be answered, with the form to ask it better.
 pub fn unanswered(inspector: Inspector, words: &Json, told: &Json, address: &str) -> Page {
-    problem(inspector.section(), told, address).form(form(inspector, words))
+    problem(inspector.section(), told, address).form(form(inspector, words, None))
 }
 
 /// The first sentence: that of the only report, or one over all of them.
@@ -193,7 +197,7 @@ fn asked(words: &Json, reports: &[Json]) -> String {
 }
 
 /// Several reports: a list of kinds, and a card for each.
-fn beside_each_other(words: &Json, inspector: Inspector, reports: &[Json]) -> Markup {
+fn beside_each_other(words: &Json, inspector: Inspector, reports: &[Json], look: Look<'_>) -> Markup {
     const MOST: usize = 60;
     html! {
         div.beside {
@@ -213,7 +217,7 @@ fn beside_each_other(words: &Json, inspector: Inspector, reports: &[Json]) -> Ma
                 }
             }
             div.cards {
-                @for (number, report) in reports.iter().take(MOST).enumerate() { (card(report, &format!("answer-{number}"), Depth::Folded)) }
+                @for (number, report) in reports.iter().take(MOST).enumerate() { (card(report, &format!("answer-{number}"), look)) }
                 @if reports.len() > MOST {
                     p.more { "and " (reports.len() - MOST) " more answers: name a kind to see them. " a href=(Address::of(inspector.path()).with_words(words).with("format", "json")) { "All as JSON" } }
                 }
@@ -222,8 +226,8 @@ fn beside_each_other(words: &Json, inspector: Inspector, reports: &[Json]) -> Ma
     }
 }
 
-/// The form of a question, filled in as it was asked.
-fn form(inspector: Inspector, words: &Json) -> Markup {
+/// The form of a question, filled in as it was asked. What it was is at hand to compare with.
+fn form(inspector: Inspector, words: &Json, asked: Option<&Address>) -> Markup {
     let given = |name: &str| match words.part(name) {
         Json::Array(all) => all.iter().filter_map(Json::as_str).collect::<Vec<_>>().join(","),
         Json::String(text) => text.clone(),
@@ -243,7 +247,10 @@ fn form(inspector: Inspector, words: &Json) -> Markup {
             @for (name, value) in others {
                 @if let Some(text) = value.as_str() { input type="hidden" name=(name) value=(text); }
             }
-            p { button.main { "Ask" } }
+            p {
+                button.main { "Ask" }
+                @if let Some(asked) = asked { " " button name="was" value=(asked.query()) title="The answer to this, and what is otherwise than now" { "Compare" } }
+            }
         }
     }
 }

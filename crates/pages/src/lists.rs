@@ -26,6 +26,16 @@ impl Sort {
         }
     }
 
+    /// Where one of them is shown, by kind, scope and name.
+    pub fn address(self, id: &[&str]) -> Address {
+        Address::below(if self == Self::Objects { "/object" } else { "/policy" }, id)
+    }
+
+    /// Where one of them is edited.
+    pub fn editor(self, id: &[&str]) -> Address {
+        Address::below(if self == Self::Objects { "/edit/object" } else { "/edit/policy" }, id)
+    }
+
     pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Policies => "/policies",
@@ -105,8 +115,8 @@ fn rows(items: &[Json]) -> Markup {
 
 /// Where a thing of a list is shown.
 pub fn thing(item: &Json) -> Address {
-    let path = if item.raw("sort") == "object" { "/object" } else { "/policy" };
-    Address::below(path, &[item.raw("kind"), item.raw("mesh"), item.raw("name")])
+    let sort = if item.raw("sort") == "object" { Sort::Objects } else { Sort::Policies };
+    sort.address(&[item.raw("kind"), item.raw("mesh"), item.raw("name")])
 }
 
 /// The kinds of policies: how each matches, ranks and resolves.

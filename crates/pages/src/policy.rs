@@ -5,19 +5,35 @@ use serde_json::Value as Json;
 use upheld_report::visible;
 
 use crate::address::Address;
+use crate::gutter;
 use crate::lists::Sort;
 use crate::relation::violation;
 use crate::seen::{Seen, joined, place};
 use crate::shell::{Page, Section};
+use crate::whatif::otherwise;
+
+/// So many who go before are listed.
+const LOSSES: usize = 12;
+
+/// What is known of a policy besides what it says.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// Where its fields live and die; null where nobody counts that.
+    pub survival: Json,
+    /// What would change if it were deleted; null where nobody asked.
+    pub without: Json,
+}
 
 /// Whatever lists have, by its id.
-pub fn thing(sort: Sort, shown: &Json) -> Page {
+pub fn thing(sort: Sort, shown: &Json, beside: &Beside) -> Page {
     let (kind, name, scope) = (shown.text("kind"), shown.text("name"), shown.text("mesh"));
     let main = html! {
         div.wide-narrow {
-            (source(shown))
+            (source(sort, shown, &beside.survival))
             aside aria-label="Where it counts" {
                 (counts(shown))
+                (losses(&beside.survival))
+                @if sort == Sort::Policies { (deleted(shown, &beside.without)) }
                 (attached(shown))
                 (parts(shown))
                 (related(shown))
@@ -26,7 +42,7 @@ pub fn thing(sort: Sort, shown: &Json) -> Page {
         }
         @for check in shown.items("violations") { section.card { (violation(check, "")) } }
     };
-    let page = Page::new(Section::Policies, headline(shown), main);
+    let page = Page::new(Section::Policies, headline(shown), main).lead(gutter::sentence(&beside.survival));
     let page = page.crumb(sort.name(), Some(Address::of(sort.path())));
     let page = page.crumb(kind, Some(Address::of(sort.path()).with("kind", shown.raw("kind"))));
     page.crumb(if scope.is_empty() { name } else { format!("{scope} / {name}") }, None)
@@ -47,31 +63,50 @@ fn headline(shown: &Json) -> String {
     format!("{kind} {name}")
 }
 
-/// The text as it was written, with the numbers of its lines; where nobody has it, the document.
-fn source(shown: &Json) -> Markup {
-    let (text, first) = (shown.raw("source/text"), shown.number("source/line").max(1));
+/// The text as it was written, with the numbers of its lines and in how many results each field is alive.
+fn source(sort: Sort, shown: &Json, survival: &Json) -> Markup {
     let file = place(shown.part("at")).unwrap_or_default();
-    let plain = serde_json::to_string_pretty(shown.part("document")).unwrap_or_default();
-    let lines: Vec<&str> = if text.is_empty() { plain.lines().collect() } else { text.lines().collect() };
+    let edit = sort.editor(&[shown.raw("kind"), shown.raw("mesh"), shown.raw("name")]);
     html! {
         section.card.source {
-            header { h2 { (visible(file.rsplit('/').next().unwrap_or_default())) } span.margin { (file) } }
-            div.scroll role="region" aria-label="Source" tabindex="0" {
-                table.src {
-                    tbody {
-                        @for (number, line) in (first..).zip(lines) {
-                            tr #(format!("L{number}")) { th.line scope="row" { (number) } td { code { (shown_line(line)) } } }
-                        }
+            header {
+                h2 { (visible(file.rsplit('/').next().unwrap_or_default())) }
+                span.margin { (file) " · " a href=(edit) { "Edit, and see what changes" } }
+            }
+            div.scroll role="region" aria-label="Source" tabindex="0" { (gutter::table(shown, survival)) }
+        }
+    }
+}
+
+/// Where it matches and somebody else goes before.
+fn losses(survival: &Json) -> Markup {
+    let all = survival.items("loses");
+    html! {
+        @if !all.is_empty() {
+            section.card {
+                header { h2 { "Where it loses, and to whom" } span.margin { (survival.number("results") - survival.number("stands")) " of " (survival.number("results")) " results" } }
+                ul.rows {
+                    @for death in all.iter().take(LOSSES) {
+                        li { span.policy { (death.text("to")) } " " small { (death.number("results")) } p.bc { (death.text("because")) } }
                     }
+                    @if all.len() > LOSSES { li { "and " (all.len() - LOSSES) " more" } }
                 }
             }
         }
     }
 }
 
-/// A line with its indentation; what steers is shown.
-fn shown_line(line: &str) -> String {
-    visible(&line.replace('\t', "    "))
+/// What would change if it were deleted; that may take a while, so somebody has to ask.
+fn deleted(shown: &Json, without: &Json) -> Markup {
+    let own = Sort::Policies.address(&[shown.raw("kind"), shown.raw("mesh"), shown.raw("name")]);
+    html! {
+        section.card {
+            header { h2 { "If it were deleted" } }
+            @if without.is_null() {
+                p { a href=(own.with("if", "deleted")) { "What would change?" } }
+            } @else { (otherwise(without, "No result changes.")) }
+        }
+    }
 }
 
 fn counts(shown: &Json) -> Markup {

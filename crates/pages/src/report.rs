@@ -1,5 +1,7 @@
 //! One report, the way a browser shows styles: what holds, and below it, struck through, what lost against it and why.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 use serde_json::Value as Json;
 use upheld_report::{one_line, visible};
@@ -8,6 +10,7 @@ use crate::address::Address;
 use crate::decision;
 use crate::relation;
 use crate::seen::{Seen, joined, place};
+use crate::whatif::acts;
 
 /// How much of a report is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,13 +21,23 @@ pub(crate) enum Depth {
     Folded,
 }
 
+/// How a report is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look<'a> {
+    /// How much of it is shown.
+    pub(crate) depth: Depth,
+    /// The address of the question, where it can be asked again.
+    pub(crate) asked: Option<&'a Address>,
+}
+
 /// Policies that do not match: so many are shown of one report.
 const MOST_SKIPPED: usize = 20;
 /// Rows of any other sort.
 const MOST: usize = 200;
 
 /// A report as a card.
-pub(crate) fn card(report: &Json, id: &str, depth: Depth) -> Markup {
+pub(crate) fn card(report: &Json, id: &str, look: Look<'_>) -> Markup {
+    let depth = look.depth;
     let headed = if depth == Depth::Folded { report.text("headline/text") } else { String::new() };
     html! {
         section.card.report #(id) data-kind=(report.text("kind")) {
@@ -35,14 +48,14 @@ pub(crate) fn card(report: &Json, id: &str, depth: Depth) -> Markup {
             @if !headed.is_empty() { p.because data-part="headline" { (headed) } }
             @if let Some(ways) = ways(report) { (ways) }
             (decision::banner(report, depth))
-            (pane(report))
+            (pane(report, look))
             @if is_table(report) {
-                (candidates(report))
+                (candidates(report, look))
             } @else if !report.items("candidates").is_empty() || report.has("default") {
                 details.evidence open[depth == Depth::Whole] {
                     summary { (evidence(report)) }
                     @if report.has("ranking") { p.because data-part="ranking" { (report.text("ranking/text")) } }
-                    (candidates(report))
+                    (candidates(report, look))
                 }
             }
             @for note in report.items("notes") {
@@ -105,24 +118,26 @@ fn ways(report: &Json) -> Option<Markup> {
 }
 
 /// The result, field by field. Losers stay.
-fn pane(report: &Json) -> Markup {
+fn pane(report: &Json, look: Look<'_>) -> Markup {
     if is_table(report) {
         return html! {};
     }
     let fields = report.items("fields");
     let beside: Vec<&Json> = report.items("candidates").iter().filter(|one| is_beside(report, one)).collect();
     let stands = report.part("default").raw("state") == "WON";
+    let (mut rows, mut told) = (Vec::new(), BTreeSet::new());
+    for field in fields.iter().take(MOST) {
+        rows.push(held(report, field, look, &mut told));
+        rows.extend(field.items("over").iter().map(|over| lost(report, field, over, look, &mut told)));
+    }
     html! {
         table.pane {
             caption.hidden { "What holds, and what lost against it" }
             thead.hidden { tr { th scope="col" { "Field and value" } th scope="col" { "State" } th scope="col" { "Policy" } th scope="col" { "At" } } }
             tbody {
-                @for field in fields.iter().take(MOST) {
-                    (held(report, field))
-                    @for over in field.items("over") { (lost(report, field, over)) }
-                }
+                @for row in rows { (row) }
                 @if fields.len() > MOST { tr { td colspan="4" { "and " (fields.len() - MOST) " more fields" } } }
-                @for candidate in beside { (without_fields(report, candidate)) }
+                @for candidate in beside { (without_fields(report, candidate, look)) }
                 @if stands {
                     tr.won {
                         @let (means, why) = (report.text("default/means"), report.text("default/reason/text"));
@@ -152,7 +167,7 @@ fn is_of(written: &str, name: &str) -> bool {
 }
 
 /// A field with its value and who sets it.
-fn held(report: &Json, field: &Json) -> Markup {
+fn held<'r>(report: &'r Json, field: &'r Json, look: Look<'_>, told: &mut BTreeSet<&'r str>) -> Markup {
     let sources = field.items("from");
     let kept = matches!(report.raw("outcome"), "merged" | "aggregated");
     html! {
@@ -164,7 +179,7 @@ fn held(report: &Json, field: &Json) -> Markup {
             td { @if !sources.is_empty() { (state(if kept { "KEPT" } else { "WON" })) } }
             td {
                 @for source in sources {
-                    div { (policy(report, source.raw("policy"), "")) @if source.has("via") { p.bc { (source.text("via")) } } }
+                    div { (policy(report, source.raw("policy"), "")) @if told.insert(source.raw("policy")) { (tried(report, source.raw("policy"), look)) } @if source.has("via") { p.bc { (source.text("via")) } } }
                 }
             }
             td { @for source in sources { div { (at(source.part("at"), Some((report, source.raw("policy"))))) } } }
@@ -173,7 +188,7 @@ fn held(report: &Json, field: &Json) -> Markup {
 }
 
 /// A value that does not count.
-fn lost(report: &Json, field: &Json, over: &Json) -> Markup {
+fn lost<'r>(report: &'r Json, field: &Json, over: &'r Json, look: Look<'_>, told: &mut BTreeSet<&'r str>) -> Markup {
     let by = over.text("takenBy");
     let reason = over.text("reason/text");
     html! {
@@ -183,14 +198,14 @@ fn lost(report: &Json, field: &Json, over: &Json) -> Markup {
                 p.bc { @if !by.is_empty() { "lost to " (by) @if !reason.is_empty() { ": " } } (reason) }
             }
             td { (state("LOST")) }
-            td { (policy(report, over.raw("policy"), "")) @if over.has("via") { p.bc { (over.text("via")) } } }
+            td { (policy(report, over.raw("policy"), "")) @if told.insert(over.raw("policy")) { (tried(report, over.raw("policy"), look)) } @if over.has("via") { p.bc { (over.text("via")) } } }
             td { (at(over.part("at"), Some((report, over.raw("policy"))))) }
         }
     }
 }
 
 /// A policy that matched and has no field to show.
-fn without_fields(report: &Json, candidate: &Json) -> Markup {
+fn without_fields(report: &Json, candidate: &Json, look: Look<'_>) -> Markup {
     let word = candidate.raw("state");
     let is_lost = word == "LOST";
     html! {
@@ -200,7 +215,7 @@ fn without_fields(report: &Json, candidate: &Json) -> Markup {
                 p.bc { (candidate.text("reason/text")) }
             }
             td { (state(word)) }
-            td { @if is_lost { s { (policy_titled(report, candidate)) } } @else { (policy_titled(report, candidate)) } }
+            td { @if is_lost { s { (policy_titled(report, candidate)) } } @else { (policy_titled(report, candidate)) } (tried(report, candidate.raw("policy"), look)) }
             td { (at(candidate.part("at"), Some((report, candidate.raw("policy"))))) }
         }
     }
@@ -227,7 +242,7 @@ fn evidence(report: &Json) -> String {
 }
 
 /// Every policy that was looked at; what it was matched and ranked by are the columns between.
-pub(crate) fn candidates(report: &Json) -> Markup {
+fn candidates(report: &Json, look: Look<'_>) -> Markup {
     let all = report.items("candidates");
     let names = columns(all);
     let (skipped, others): (Vec<&Json>, Vec<&Json>) =
@@ -256,6 +271,7 @@ pub(crate) fn candidates(report: &Json) -> Markup {
                                 @if one.raw("state") == "LOST" {
                                     s { (policy_titled(report, one)) }
                                 } @else { (policy_titled(report, one)) }
+                                @if is_table(report) && !matches!(one.raw("state"), "SKIP" | "OFF") { (tried(report, one.raw("policy"), look)) }
                             }
                             @for name in &names { td data-h=(name) { (facts(one, name)) } }
                             td data-h="Because" { (one.text("reason/text")) }
@@ -328,6 +344,14 @@ fn title(candidate: &Json) -> String {
 
 fn policy_titled(report: &Json, candidate: &Json) -> Markup {
     link_to(report.raw("kind"), candidate.raw("policy"), candidate.raw("scope"), &title(candidate))
+}
+
+/// What can be tried with a policy that a report names.
+fn tried(report: &Json, name: &str, look: Look<'_>) -> Markup {
+    let candidate = report.items("candidates").iter().find(|one| is_of(name, one.raw("policy")));
+    let scope = candidate.map_or("", |one| one.raw("scope"));
+    let plain = candidate.map_or(name, |one| one.raw("policy"));
+    acts(look.asked, report.raw("kind"), scope, plain)
 }
 
 /// A policy, as a link to what it says.

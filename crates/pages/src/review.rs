@@ -5,7 +5,8 @@ use serde_json::Value as Json;
 
 use crate::address::Address;
 use crate::problem::diagnostic;
-use crate::seen::{Seen, joined, place};
+use crate::report::at;
+use crate::seen::{Seen, joined};
 use crate::shell::{Page, Section};
 
 /// Shifts that are shown on one page.
@@ -48,12 +49,7 @@ pub fn changes(shifts: &Json, from: u64, to: u64) -> Page {
             }
         }
         @if !shifts.items("violations").is_empty() {
-            section.card {
-                header { h2 { "Violations" } }
-                ul.rows { @for violation in shifts.items("violations").iter().take(MOST) {
-                    li { b { (violation.text("turn")) } " (" (violation.text("state")) ") " (violation.text("message")) }
-                } }
-            }
+            section.card { header { h2 { "Violations" } } (violations(shifts)) }
         }
         @if all.is_empty() && shifts.items("violations").is_empty() { section.card { p.empty { "No result changes." } } }
         @for note in shifts.items("notes") { p.note { (note.text("text")) } }
@@ -64,26 +60,54 @@ pub fn changes(shifts: &Json, from: u64, to: u64) -> Page {
         .crumb("Review", None)
 }
 
+/// Each sort of change, as many as fit.
+pub(crate) fn shifts(all: &[Json]) -> Markup {
+    html! {
+        @for shift in all.iter().take(MOST) { (one(shift)) }
+        @if all.len() > MOST { p.more { "and " (all.len() - MOST) " more; the JSON has all of them" } }
+    }
+}
+
+/// Violations that begin and end.
+pub(crate) fn violations(shifts: &Json) -> Markup {
+    let all = shifts.items("violations");
+    html! {
+        @if !all.is_empty() {
+            ul.rows {
+                @for violation in all.iter().take(MOST) {
+                    li { b { (violation.text("turn")) } " (" (violation.text("state")) ") " (violation.text("message")) }
+                }
+                @if all.len() > MOST { li { "and " (all.len() - MOST) " more" } }
+            }
+        }
+    }
+}
+
 /// One sort of change: what it is about, what was, what is, how many, and because of what.
 fn one(shift: &Json) -> Markup {
-    let causes: Vec<String> = shift
-        .items("causes")
-        .iter()
-        .map(|cause| format!("{} ({})", cause.text("name"), cause.text("change")))
-        .collect();
-    let at = shift.items("causes").first().and_then(|cause| place(cause.part("at")));
+    let causes = shift.items("causes");
     let words = shift.part("example/question");
+    let (was, is) = (shift.text("before/verdict"), shift.text("after/verdict"));
     html! {
         div.rows {
             p {
-                b { (shift.text("kind")) } " " (shift.text("before/verdict")) " → " (shift.text("after/verdict")) ", "
+                b { (shift.text("kind")) } " "
+                @if was != is { (was) " → " (is) ", " }
                 (size(shift.part("size"))) ", for example "
                 a href=(Address::of("/explain").with_words(words)) { (shift.text("example/what")) }
             }
-            p.bc { "because of " (causes.join(", ")) @if let Some(at) = at { " " span.at { (at) } } }
-            p.bc { "by " (joined(shift.items("after/policies"))) ", before by " (joined(shift.items("before/policies"))) }
             @for field in shift.items("fields") {
                 p { code { (field.text("field")) } " " del { (value(field, "before")) } " → " ins { (value(field, "after")) } }
+            }
+            p.bc { "by " (joined(shift.items("after/policies"))) ", before by " (joined(shift.items("before/policies"))) }
+            @if !causes.is_empty() {
+                p.bc {
+                    "because of "
+                    @for (number, cause) in causes.iter().enumerate() {
+                        @if number > 0 { ", " }
+                        (cause.text("name")) " (" (cause.text("change")) ") " (at(cause.part("at"), None))
+                    }
+                }
             }
         }
     }
@@ -97,7 +121,9 @@ fn value(field: &Json, side: &str) -> String {
 fn size(size: &Json) -> String {
     let counted = size.as_object().and_then(|size| size.iter().next());
     counted.map_or_else(String::new, |(noun, count)| match noun.as_str() {
+        "requests" if count == 1 => "1 kind of request".to_owned(),
         "requests" => format!("{count} kinds of requests"),
+        noun if count == 1 => format!("1 {}", noun.trim_end_matches('s')),
         noun => format!("{count} {noun}"),
     })
 }

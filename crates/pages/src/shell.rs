@@ -1,9 +1,11 @@
 //! What is around every page: the way to others, where the answer comes from, and how to ask the same elsewhere.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde_json::Value as Json;
 
 use crate::address::Address;
 use crate::assets;
+use crate::problem::diagnostic;
 
 /// A page without what is around it.
 #[derive(Clone, Debug)]
@@ -136,6 +138,9 @@ pub enum Reader {
     SignedIn,
 }
 
+/// So much of what is wrong with files is told on every page.
+const BROKEN: usize = 2;
+
 /// What is known of a page besides what it says.
 #[derive(Clone, Debug, Default)]
 pub struct Around {
@@ -155,6 +160,8 @@ pub struct Around {
     pub semantics: Option<String>,
     /// Whether files are broken.
     pub health: Health,
+    /// What is wrong with them, as far as whoever reads may know.
+    pub broken: Vec<Json>,
     /// Who reads.
     pub reader: Reader,
     /// `light` or `dark`; as the system has it when left out.
@@ -216,6 +223,12 @@ impl Page {
                     }
                 }
                 (pill(around))
+            }
+            @if !around.broken.is_empty() {
+                div.note.broken {
+                    p { "Files are broken. This is what they said before. " a href="/diagnostics" { "All that is wrong" } }
+                    ul { @for one in around.broken.iter().take(BROKEN) { li { (diagnostic(one)) } } }
+                }
             }
             p #live .note.news hidden role="status" { span {} " " a href=(around.address) { "Show it" } }
         }
@@ -286,7 +299,9 @@ fn without_links(page: &str) -> String {
         all.push_str(before);
         let (tag, inside) = link.split_once('>').unwrap_or((link, ""));
         let (text, after) = inside.split_once("</a>").unwrap_or((inside, ""));
-        if tag.contains("href=\"#") {
+        if tag.contains("class=\"act\"") {
+            // What can be tried on a page cannot be tried in a file.
+        } else if tag.contains("href=\"#") {
             all.push_str(&format!("<a {tag}>{text}</a>"));
         } else {
             all.push_str(&format!("<span>{text}</span>"));

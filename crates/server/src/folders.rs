@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use tokio::sync::watch;
 use upheld_loader::load::Broken;
 use upheld_loader::{Content, Input, discover};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files};
@@ -55,13 +56,13 @@ impl Contents {
 #[derive(Debug, Default)]
 pub(crate) struct Folders {
     paths: Vec<PathBuf>,
-    problem: Mutex<Option<Arc<Broken>>>,
+    problem: watch::Sender<Option<Arc<Broken>>>,
 }
 
 impl Folders {
     /// Of paths that users named.
     pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
-        Self { paths, problem: Mutex::default() }
+        Self { paths, problem: watch::Sender::default() }
     }
 
     /// What is watched.
@@ -108,12 +109,17 @@ impl Folders {
 
     /// What keeps the last change out of the snapshot, if anything does.
     pub(crate) fn problem(&self) -> Option<Arc<Broken>> {
-        self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.problem.borrow().clone()
     }
 
     /// Notes what is wrong, or that nothing is any more.
     pub(crate) fn note(&self, problem: Option<Box<Broken>>) {
-        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem.map(Arc::from);
+        self.problem.send_replace(problem.map(Arc::from));
+    }
+
+    /// Told whenever files were broken or mended.
+    pub(crate) fn follow(&self) -> watch::Receiver<Option<Arc<Broken>>> {
+        self.problem.subscribe()
     }
 }
 

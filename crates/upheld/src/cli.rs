@@ -488,6 +488,9 @@ pub(crate) struct Explain {
     /// Every proxy and every service of the mesh
     #[arg(long, requires = "kind", conflicts_with_all = ["what", "from", "to", "field"])]
     pub(crate) all_pairs: bool,
+    /// The answer if a policy were not there, and what changes in it; repeatable
+    #[arg(long, value_name = "POLICY", conflicts_with_all = ["all_pairs", "request"])]
+    pub(crate) without: Vec<String>,
     /// Show the answer in a browser, from a server for oneself
     #[cfg(feature = "server")]
     #[arg(long)]

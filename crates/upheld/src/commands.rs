@@ -157,7 +157,7 @@ impl Session<'_> {
             Command::Bisect(wanted) => analysis::bisect::run(self, wanted),
             Command::Affected(wanted) => analysis::affected::run(self, wanted),
             Command::Test(test) => test::run(self, test),
-            Command::Explain(explain) => explain::run(self, &explain.question),
+            Command::Explain(explain) => explain::run(self, explain),
             Command::Resolve(question) => resolve::run(self, question),
             Command::Graph => graph::run(self),
             Command::Status => status::run(self),

@@ -1,4 +1,4 @@
-//! What would be read if a document were not there.
+//! What would be read if a document were not there, or said something else.
 
 use std::collections::BTreeSet;
 
@@ -25,6 +25,23 @@ impl Loaded {
         let gone = change(document.source, file, document.node)?;
         let new = Input::text(EDITED, Format::Json, text.to_owned());
         Some(self.after(vec![gone, Change::New(new)]))
+    }
+
+    /// The snapshot with another text in the place of a document. It stands where the document stood, so that its lines are those of the file.
+    pub fn rewritten(&self, document: NodeRef, text: &str) -> Option<Result<Self, Box<Broken>>> {
+        let files = self.snapshot.files();
+        let (file, value) = (files.get(document.source)?, files.value(document)?);
+        let (whole, column) = (file.tree.text(), file.tree.position(value.span().start).1);
+        let (start, end) = (value.span().start as usize, value.span().end as usize);
+        let (before, own, after) = (whole.get(..start)?, whole.get(start..end)?, whole.get(end..)?);
+        // What stands within a list begins further to the right.
+        let margin = format!("\n{}", " ".repeat(column.saturating_sub(1)));
+        let (text, rest) = (text.trim_end().replace('\n', &margin), own.get(own.trim_end().len()..)?);
+        let alone = before.trim().is_empty() && after.trim().is_empty();
+        let text = format!("{before}{text}{rest}{after}");
+        let known = Format::of_name(&file.name);
+        let format = known.unwrap_or_else(|| if alone { Format::of_text(&text) } else { Format::of_file(file) });
+        Some(self.after(vec![Change::Replaced(document.source, Input::text(file.name.clone(), format, text))]))
     }
 }
 

@@ -117,7 +117,7 @@ pub(super) fn is_about_health(path: &str) -> bool {
 }
 
 /// Questions that are answered with reasons.
-const EXPLAINING: [&str; 19] = [
+const EXPLAINING: [&str; 21] = [
     "explain",
     "resolve",
     "reach",
@@ -137,6 +137,8 @@ const EXPLAINING: [&str; 19] = [
     "prove",
     "affected",
     "why-not",
+    "suppose",
+    "survival",
 ];
 
 /// The API of an original system whose paths begin like this.

@@ -1,5 +1,5 @@
-//! `/v1/lint`, `/v1/diff`, `/v1/prove`, `/v1/affected`, `/v1/why-not`: what is wrong with policies, what changes between two revisions,
-//! what depends on one of them, and what stands in its way. Callers get what they would get of a server that holds only what they may see.
+//! `/v1/lint`, `/v1/diff`, `/v1/prove`, `/v1/affected`, `/v1/why-not`, `/v1/survival`, `/v1/suppose`: what is wrong with policies, what changes between two
+//! revisions, what depends on one of them, what stands in its way, and what would hold if documents were others. Callers get what they would get of a server that holds only what they may see.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_answers::formats::{Findings, FindingsBaseline};
-use upheld_answers::{LintWanted, Words};
+use upheld_answers::{LintWanted, Supposition, Words};
 use upheld_store::Revision;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -33,6 +33,8 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
         .routes(routes!(prove))
         .routes(routes!(affected))
         .routes(routes!(why_not))
+        .routes(routes!(survival))
+        .routes(routes!(suppose))
 }
 
 /// Which findings are wanted.
@@ -144,6 +146,37 @@ async fn why_not(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawB
     let said = ask(&view, move |world| {
         let why = world.why_not(&held.loaded, &policy, &world.question(&question)?)?;
         Ok(why.document(world.snapshot().digest()))
+    });
+    Ok(answered(&view, said.await?))
+}
+
+/// In how many results each field of a policy is what holds, and who goes before it in the others. Policies about requests and related objects have none.
+#[utoipa::path(post, path = "/v1/survival",
+    request_body(content = Object, example = json!({"policy": "TrafficLog/default/web-to-backend"})),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
+async fn survival(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
+    let AffectedQuestion { policy } = read(&headers, &body)?;
+    let said = ask(&view, move |world| {
+        let survival = world.survival(&policy)?;
+        let digest = world.snapshot().digest();
+        Ok(
+            json!({"apiVersion": "upheld/v2", "kind": "Survival", "policy": policy, "survival": survival, "snapshot": digest}),
+        )
+    });
+    Ok(answered(&view, said.await?))
+}
+
+/// What would hold if policies were not there (`without`), or documents said something else (`instead`)? The answer to a question then, and what
+/// changes in it; with `everywhere`, in all others, too. `was` is another question to compare with. Nothing is written.
+#[utoipa::path(post, path = "/v1/suppose",
+    request_body(content = Object, example = json!({"without": ["TrafficLog/default/web-to-backend"], "question": {"from": "web-1", "to": "backend-1"}})),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
+async fn suppose(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
+    let supposed: Supposition = read(&headers, &body)?;
+    let held = Arc::clone(&view);
+    let said = ask(&view, move |world| {
+        let found = world.suppose(&held.loaded, &supposed)?;
+        Ok(found.document(world.snapshot().digest()))
     });
     Ok(answered(&view, said.await?))
 }

@@ -118,7 +118,8 @@ async fn show(Asked(view): Asked, observed: Observed, Path(named): Path<Named>) 
 }
 
 /// Puts a document in its place. `If-Match: "REV"` only if nobody changed it since; `If-None-Match: *` only if it is new.
-#[utoipa::path(put, path = "/v1/documents/{kind}/{scope}/{name}", params(Named, ("dryRun" = Option<bool>, Query, description = "report what would happen, and change nothing")),
+#[utoipa::path(put, path = "/v1/documents/{kind}/{scope}/{name}", params(Named, ("dryRun" = Option<bool>, Query, description = "report what would happen, and change nothing"),
+        ("message" = Option<String>, Query, description = "why, for the log")),
     request_body(content((Object = "application/json", example = json!({"id": "readers", "effect": "permit", "subjects": [{"role": "user"}], "resources": [{"path": "/orders/**"}], "actions": [{"method": "GET"}]})),
         (String = "application/yaml"))),
     responses((status = 200, body = Object), (status = 201, body = Object), (status = 400, body = Problem), (status = 404, body = Problem),
@@ -140,7 +141,7 @@ async fn put(
     }
     let change = Change::Put { key: document.key, text: document.text };
     let conditions = intent.conditions(&key)?;
-    let written = app.writer.write(intent.write(&bytes, None, vec![change], conditions)).await;
+    let written = app.writer.write(intent.write(&bytes, intent.message(), vec![change], conditions)).await;
     let written = written.map_err(|refusal| refused(refusal, intent.told(), &app.live.view()))?;
     let mut response = answer(&written, intent.mode(), intent.told());
     if let Some(document) = written.view.state.get(&key)
@@ -152,7 +153,8 @@ async fn put(
 }
 
 /// Deletes a document.
-#[utoipa::path(delete, path = "/v1/documents/{kind}/{scope}/{name}", params(Named, ("dryRun" = Option<bool>, Query, description = "report what would happen, and change nothing")),
+#[utoipa::path(delete, path = "/v1/documents/{kind}/{scope}/{name}", params(Named, ("dryRun" = Option<bool>, Query, description = "report what would happen, and change nothing"),
+        ("message" = Option<String>, Query, description = "why, for the log")),
     responses((status = 200, body = Object), (status = 201, body = Object), (status = 400, body = Problem), (status = 404, body = Problem),
         (status = 412, body = Problem), (status = 422, body = Problem), (status = 503, body = Problem)))]
 async fn delete(State(app): State<Shared>, Path(named): Path<Named>, intent: Intent) -> Result<Response, Problem> {
@@ -161,7 +163,7 @@ async fn delete(State(app): State<Shared>, Path(named): Path<Named>, intent: Int
     let mut conditions = vec![Condition::Present(key.clone())];
     conditions.extend(intent.conditions(&key)?);
     let change = Change::Delete { key };
-    let written = app.writer.write(intent.write(&[], None, vec![change], conditions)).await;
+    let written = app.writer.write(intent.write(&[], intent.message(), vec![change], conditions)).await;
     let written = written.map_err(|refusal| refused(refusal, intent.told(), &app.live.view()))?;
     Ok(answer(&written, intent.mode(), intent.told()))
 }

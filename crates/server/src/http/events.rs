@@ -12,6 +12,8 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::time::Instant;
 use upheld_answers::compliance::{AtMoment, next_turn, turned};
+use upheld_answers::diagnostic_json;
+use upheld_loader::load::Broken;
 use upheld_model::Timestamp;
 use upheld_store::{Change, Entry, Revision};
 use utoipa_axum::router::OpenApiRouter;
@@ -58,10 +60,25 @@ async fn events(
     let reader = Reader::of(&observed);
     let (reloads, ends) = (app.auth.follow_reloads(), app.ending.subscribe());
     let (revisions, seen) = (app.live.follow(), seen_at(&app, after).await);
+    let (files, broken) = (app.folders.follow(), None);
     let (told, waiting) = (now(), Vec::new());
     let expires = Instant::now() + left(caller.until);
-    let follow =
-        Follow { app, observed, reader, caller, revisions, reloads, expires, ends, after, seen, told, waiting };
+    let follow = Follow {
+        app,
+        observed,
+        reader,
+        caller,
+        revisions,
+        files,
+        broken,
+        reloads,
+        expires,
+        ends,
+        after,
+        seen,
+        told,
+        waiting,
+    };
     let events = stream::unfold(follow, |follow| async move { follow.next().await });
     let events = events.map(Ok);
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
@@ -89,6 +106,10 @@ struct Follow {
     reader: Reader,
     caller: Caller,
     revisions: tokio::sync::watch::Receiver<Revision>,
+    /// What is wrong with files.
+    files: tokio::sync::watch::Receiver<Option<Arc<Broken>>>,
+    /// What was told of that last.
+    broken: Option<Arc<Broken>>,
     /// Who was let in may not be any more; whoever may comes back.
     reloads: tokio::sync::watch::Receiver<u64>,
     /// Until when the token is valid that it was asked with.
@@ -113,6 +134,9 @@ impl Follow {
             if is_over || self.expires <= Instant::now() {
                 return None;
             }
+            if let Some(told) = self.broken_or_mended() {
+                return Some((told, self));
+            }
             if let Some(entry) = self.waiting.pop() {
                 self.after = entry.revision;
                 match self.reader.cut(entry) {
@@ -127,6 +151,7 @@ impl Follow {
             match self.app.store.entries(self.after, AT_ONCE).await {
                 Ok(entries) if entries.is_empty() && turned.is_none() => tokio::select! {
                     changed = self.revisions.changed() => changed.ok()?,
+                    changed = self.files.changed() => changed.ok()?,
                     () = until(turn) => {}
                     _ = self.reloads.changed() => return None,
                     () = tokio::time::sleep_until(self.expires) => return None,
@@ -144,6 +169,25 @@ impl Follow {
                 return Some((turned, self));
             }
         }
+    }
+
+    /// That files cannot be read as they are, or can again, if that was not told yet.
+    fn broken_or_mended(&mut self) -> Option<Event> {
+        let now = self.files.borrow_and_update().clone();
+        let was = std::mem::replace(&mut self.broken, now.clone());
+        let data = match (was, now) {
+            (None, None) => return None,
+            (Some(was), Some(now)) if Arc::ptr_eq(&was, &now) => return None,
+            (_, Some(broken)) => {
+                let all = broken.diagnostics.as_slice().iter();
+                // As everywhere: what is wrong is told to those who may read whatever it is about.
+                let tells = self.observed.access().is_some_and(|access| access.may_all(Operation::Read));
+                let told: Vec<_> = all.filter(|_| tells).map(|one| diagnostic_json(&broken.files, one)).collect();
+                json!({"state": "broken", "errors": broken.diagnostics.errors(), "diagnostics": told})
+            }
+            (Some(_), None) => json!({"state": "mended"}),
+        };
+        Some(Event::default().event("files").data(data.to_string()))
     }
 
     /// What began and ended to violate since it was told last.

@@ -6,6 +6,7 @@
 //! ```
 
 mod browse;
+mod edit;
 mod history;
 mod inspect;
 mod session;
@@ -44,6 +45,7 @@ pub(super) fn router(app: Shared, api: Router) -> Router {
         page("/find", read(browse::find, &site)),
         page("/policy/{kind}/{scope}/{*name}", read(browse::policy, &site)),
         page("/object/{kind}/{scope}/{*name}", read(browse::object, &site)),
+        page("/edit/{sort}/{kind}/{scope}/{*name}", read(edit::form, &site).merge(post(edit::sent))),
         page("/kinds", read(browse::kinds, &site)),
         page("/codes", read(browse::codes, &site)),
         page("/codes/{code}", read(browse::code, &site)),

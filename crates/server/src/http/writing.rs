@@ -31,6 +31,8 @@ pub(crate) struct Intent {
     mode: Mode,
     idempotency: Option<String>,
     tags: Tags,
+    /// Why, where the body has no place for it.
+    message: Option<String>,
     line: String,
 }
 
@@ -45,13 +47,14 @@ struct Tags {
 #[serde(rename_all = "camelCase", default)]
 struct Wanted {
     dry_run: Option<String>,
+    message: Option<String>,
 }
 
 impl<S: Sync> FromRequestParts<S> for Intent {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
-        let Query(Wanted { dry_run }) =
+        let Query(Wanted { dry_run, message }) =
             Query::try_from_uri(&parts.uri).map_err(|error| Problem::bad_request(error.body_text()))?;
         let mode = match dry_run.as_deref() {
             None | Some("false") => Mode::Commit,
@@ -69,7 +72,8 @@ impl<S: Sync> FromRequestParts<S> for Intent {
             return Err(Problem::bad_request("an idempotency key has 1 to 255 characters"));
         }
         let line = format!("{} {}", parts.method, parts.uri);
-        Ok(Self { caller, access, mode, idempotency, tags, line })
+        let message = message.filter(|message| !message.trim().is_empty());
+        Ok(Self { caller, access, mode, idempotency, tags, message, line })
     }
 }
 
@@ -88,6 +92,11 @@ impl Intent {
     pub(crate) fn need(&self, key: &Key) -> Result<(), Problem> {
         let access = self.access.as_ref().ok_or_else(|| Problem::unavailable("nobody knows who asks"))?;
         access.need(Operation::Write, key)
+    }
+
+    /// Why it is wanted, as the address has it.
+    pub(crate) fn message(&self) -> Option<String> {
+        self.message.clone()
     }
 
     /// What of a write its author may be told.

@@ -5,6 +5,7 @@ mod html;
 mod looks;
 mod readers;
 mod values;
+mod whatif;
 
 use std::path::PathBuf;
 
@@ -215,6 +216,9 @@ fn files_that_are_broken_are_told_on_every_page() {
     served.reload();
     for path in ["/", "/access?action=GET", "/history"] {
         assert!(pill(path).contains("last good snapshot"), "{path}");
+        let root = seen(&served, path);
+        let told: Vec<String> = root.all().into_iter().filter(|one| one.is("broken")).map(Element::text).collect();
+        assert!(matches!(told.as_slice(), [one] if one.contains("allow-it")), "{path}: {told:?}");
     }
     let told = seen(&served, "/diagnostics").text();
     assert!(told.contains("Answers come from the last good snapshot") && told.contains("allow-it"), "{told}");

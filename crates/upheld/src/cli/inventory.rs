@@ -39,6 +39,9 @@ pub(crate) struct Show {
     /// A name, or kind/name, or kind/mesh/name
     #[arg(add = ArgValueCompleter::new(complete::things))]
     pub(crate) name: String,
+    /// In how many results each field of a policy is what holds, and who goes before it in the others
+    #[arg(long)]
+    pub(crate) fields: bool,
 }
 
 /// Options of `kinds`.

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use upheld_answers::stamp::line;
-use upheld_answers::{Answer, Question, Thing, Words};
+use upheld_answers::{Answer, Question, Supposition, Thing, Words, World};
+use upheld_loader::load::Loaded;
 
 #[cfg(feature = "server")]
 use super::page::page;
-use super::{Asked, Session, ask, say};
+use super::{Asked, Session, ask, print_refused, say};
 use crate::cli::{self, Format};
 use crate::exit::Exit;
 use crate::render::{self, hints, print_plain, report, style, table};
@@ -16,10 +17,14 @@ use crate::report::{Depth, Family, Report, quoted};
 /// How many reports are shown in full where no kind was named.
 const IN_FULL: usize = 3;
 
-pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
+pub(super) fn run(session: &Session<'_>, explain: &cli::Explain) -> Exit {
+    let question = &explain.question;
     let Some(Asked { loaded, question: asked, answer }) = ask(session, question, Depth::All) else {
         return Exit::Failed;
     };
+    if !explain.without.is_empty() {
+        return supposed(session, explain, &loaded, &asked);
+    }
     for note in &answer.notes {
         say(note);
     }
@@ -37,6 +42,42 @@ pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
             let footer = render::stamp(&answer.stamp(snapshot), screen);
             let explained = Explained { session, words: &question.words(), question: &asked, answer: &answer };
             screen.print(&(explained.text() + &footer));
+        }
+    }
+    Exit::Yes
+}
+
+/// The answer if some policies were not there, over what changes in it.
+fn supposed(session: &Session<'_>, explain: &cli::Explain, loaded: &Loaded, asked: &Question) -> Exit {
+    let (words, options, screen) = (explain.question.words(), session.options(), &session.screen);
+    let world = World::new(&loaded.snapshot, &options);
+    let supposition =
+        Supposition { without: explain.without.clone(), question: Some(words.clone()), ..Supposition::default() };
+    let found =
+        world.suppose(loaded, &supposition).and_then(|found| Ok((found, world.supposing(loaded, &supposition)?)));
+    let (found, after) = match found {
+        Ok((found, after)) => (found, after),
+        Err(refused) => return print_refused(loaded, &refused),
+    };
+    let snapshot = after.as_ref().map_or(&loaded.snapshot, |after| &after.snapshot);
+    let document = found.document(loaded.snapshot.digest());
+    #[cfg(feature = "server")]
+    if session.settings.output.value.is_page() {
+        print_plain(&super::page::supposed(&words, &explain.without, &document, loaded.snapshot.digest()));
+        return Exit::Yes;
+    }
+    let answer = match World::new(snapshot, &options).answer(asked) {
+        Ok(answer) => answer,
+        Err(refused) => return print_refused(loaded, &refused),
+    };
+    match screen.format {
+        Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&document),
+        Format::Name => print_plain(&answer.names().iter().map(|name| format!("{name}\n")).collect::<String>()),
+        Format::Table | Format::Wide => {
+            say(&format!("note: as if {} were not there; nothing is written", explain.without.join(", ")));
+            let explained = Explained { session, words: &words, question: asked, answer: &answer };
+            let otherwise = found.here.as_ref().map(|here| render::shifts::text(here, screen)).unwrap_or_default();
+            screen.print(&format!("{}\n{otherwise}", explained.text()));
         }
     }
     Exit::Yes

@@ -26,6 +26,9 @@ pub(super) fn question(session: &Session<'_>, explain: &Explain) -> Exit {
     if let Some(fields) = words.as_object_mut().filter(|_| explain.all_pairs) {
         fields.insert("allPairs".to_owned(), true.into());
     }
+    if let Some(fields) = words.as_object_mut().filter(|_| !explain.without.is_empty()) {
+        fields.insert("without".to_owned(), explain.without.clone().into());
+    }
     let open = Open { page: Address::of("/explain").with_words(&words).to_string(), print: false };
     run(session, &open)
 }

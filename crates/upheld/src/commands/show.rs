@@ -1,7 +1,7 @@
 //! `show`: one policy or object, with what it says and where it counts.
 
-use upheld_answers::World;
 use upheld_answers::shown::Shown;
+use upheld_answers::{Survival, World};
 use upheld_dialects::dialects;
 use upheld_engine::Snapshot;
 
@@ -10,7 +10,7 @@ use crate::cli::{Format, Show};
 use crate::exit::Exit;
 use crate::render::print_plain;
 use crate::render::style::{ANSWER, DIM, paint};
-use crate::report::At;
+use crate::report::{At, visible};
 
 pub(super) fn run(session: &Session<'_>, show: &Show) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
@@ -23,12 +23,38 @@ pub(super) fn run(session: &Session<'_>, show: &Show) -> Exit {
             None => return print_refused(&loaded, &refused),
         },
     };
+    let survival = match if show.fields { world.survival(&shown.identity()) } else { Ok(None) } {
+        Ok(survival) => survival,
+        Err(refused) => return print_refused(&loaded, &refused),
+    };
     match session.screen.format {
-        Format::Table | Format::Wide => session.screen.print(&text(&shown, &loaded.snapshot)),
+        Format::Table | Format::Wide => {
+            let fields = survival.map(|survival| fields(&survival)).unwrap_or_default();
+            session.screen.print(&(text(&shown, &loaded.snapshot) + &fields));
+        }
         Format::Name => print_plain(&format!("{}\n", shown.identity())),
-        _ => session.screen.print_data(&shown.json(&loaded.snapshot)),
+        _ => {
+            let mut document = shown.json(&loaded.snapshot);
+            if let (Some(survival), Some(fields)) = (survival, document.as_object_mut()) {
+                fields.insert("survival".to_owned(), serde_json::json!(survival));
+            }
+            session.screen.print_data(&document);
+        }
     }
     Exit::Yes
+}
+
+/// In how many results each field is what holds.
+fn fields(survival: &Survival) -> String {
+    let (results, stands) = (survival.results, survival.stands);
+    let mut text = format!("\n  matches in {results} results, stands in {stands} of them\n");
+    for fate in &survival.fields {
+        let dies = fate.dies.iter().map(|death| format!("; {} to {}", death.results, visible(&death.to)));
+        let dies: String = dies.collect();
+        let (field, at, lives, of) = (visible(&fate.field), &fate.at, fate.lives, fate.of);
+        text.push_str(&format!("  {field}  {at}  alive in {lives} of {of}{dies}\n"));
+    }
+    text
 }
 
 fn text(shown: &Shown, snapshot: &Snapshot) -> String {

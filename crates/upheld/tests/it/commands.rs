@@ -92,6 +92,9 @@ command!(
     resolve_layers_of_all_kinds,
     "resolve -f examples/kuma-matching-real-resources web-1 --to meshservice/backend"
 );
+command!(explain_without, "explain -f examples/demo --from web-1 --to backend-1 --kind HealthCheck --without hc-a");
+command!(explain_without_nobody, "explain -f examples/demo --from web-1 --to backend-1 --without hc-aa");
+command!(show_fields, "show -f examples/kuma-matching-real-resources MeshTimeout/mesh-defaults --fields");
 command!(show_layers, "show -f examples/kuma-matching-real-resources MeshTimeout/backend");
 command!(inspect_rules, "inspect -f examples/kuma-matching-real-resources /meshes/mesh-1/dataplanes/web-1/_rules");
 command!(

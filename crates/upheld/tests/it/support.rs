@@ -102,8 +102,10 @@ pub(crate) fn run(folder: &Path, line: &str) -> Output {
     if explains && output.status.success() {
         let output = upheld(folder).args(&words).args(["-o", "json"]).output().expect("the program starts");
         // A question that was asked in some format already is looked at in that one.
-        if let Ok(document) = serde_json::from_slice(&output.stdout) {
-            reports::look_at(&document);
+        if let Ok(document) = serde_json::from_slice::<serde_json::Value>(&output.stdout) {
+            // What is supposed has the answer in it.
+            let supposed = document["kind"] == "Supposed";
+            reports::look_at(if supposed { &document["answer"] } else { &document });
         }
     }
     output

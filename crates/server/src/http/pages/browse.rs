@@ -4,7 +4,7 @@ use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::Value as Json;
-use upheld_pages::{Address, Section, Sort, address_of, command, list, thing};
+use upheld_pages::{Address, Beside, Section, Sort, address_of, command, list, thing};
 
 use super::history::latest;
 use super::visit::{Said, Visit, to};
@@ -113,7 +113,13 @@ pub(super) async fn find(visit: Visit) -> Response {
     let fitting = if of_kind.is_empty() { named } else { of_kind };
     let scoped: Vec<&Json> = fitting.iter().copied().filter(|item| is(item, "mesh", scope)).collect();
     match if scoped.is_empty() { fitting } else { scoped }.as_slice() {
-        [only] => to(&address_of(only)),
+        [only] => {
+            let [sort, kind, scope, name] = ["sort", "kind", "mesh", "name"].map(|field| text(only, field));
+            match visit.value("edit") {
+                "" => to(&address_of(only)),
+                question => to(&Address::below("/edit", &[&sort, &kind, &scope, &name]).with("for", question)),
+            }
+        }
         _ => {
             let page = upheld_pages::search(name, &said.json);
             visit.shows(&page, said, None)
@@ -132,8 +138,20 @@ pub(super) async fn object(visit: Visit, Path(named): Path<(String, String, Stri
 async fn shown(visit: Visit, sort: Sort, (kind, scope, name): (String, String, String)) -> Response {
     match visit.get(Address::below(endpoint(sort).0, &[&kind, &scope, &name])).await {
         Ok(said) => {
-            let page = thing(sort, &said.json);
             let id = format!("{kind}/{scope}/{name}");
+            let body = serde_json::json!({"policy": id});
+            let about =
+                if sort == Sort::Policies { visit.post(Address::of("/v1/survival"), &body).await.ok() } else { None };
+            let deleted = match visit.value("if") {
+                "deleted" => visit.post(Address::of("/v1/affected"), &body).await.ok(),
+                _ => None,
+            };
+            let part = |said: &Option<Said>, name: &str| said.as_ref().and_then(|said| said.json.get(name)).cloned();
+            let beside = Beside {
+                survival: part(&about, "survival").unwrap_or_default(),
+                without: part(&deleted, "ifDeleted").unwrap_or_default(),
+            };
+            let page = thing(sort, &said.json, &beside);
             visit.shows(&page, said, Some(command::of("show", Some(&visit.server()), &[&id])))
         }
         Err(said) => visit.refused(Section::Policies, said),

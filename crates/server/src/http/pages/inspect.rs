@@ -1,11 +1,14 @@
 //! Pages that answer: the inspector for every question to policies, and the audit.
 
-use axum::http::{HeaderValue, Method, header};
+use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use serde_json::{Value as Json, json};
-use upheld_pages::{Address, Inspector, Section, command, compliance as audited, explanation, invitation, unanswered};
+use upheld_pages::{
+    Address, Inspector, Section, Supposing, command, compliance as audited, explanation, invitation, supposition,
+    unanswered,
+};
 
-use super::visit::{Visit, to};
+use super::visit::{Visit, Wish, to};
 
 pub(super) async fn connection(visit: Visit) -> Response {
     inspected(visit, Inspector::Connection).await
@@ -33,10 +36,43 @@ async fn inspected(visit: Visit, inspector: Inspector) -> Response {
 }
 
 async fn answered(visit: &Visit, inspector: Inspector, words: &Json) -> Response {
+    let supposing = supposing(visit);
+    if !supposing.is_nothing() {
+        return supposed(visit, inspector, words, &supposing).await;
+    }
     match visit.post(Address::of("/v1/explain"), words).await {
         Ok(said) => {
-            let page = explanation(inspector, words, &said.json);
+            let page = explanation(inspector, words, &said.json, Some(&supposing));
             visit.shows(&page, said, command::explain(Some(&visit.server()), words))
+        }
+        Err(said) => {
+            let page = unanswered(inspector, words, &said.json, &visit.address());
+            visit.refuses(&page, said)
+        }
+    }
+}
+
+/// What of an address is supposed.
+fn supposing(visit: &Visit) -> Supposing {
+    let everywhere = visit.value("everywhere") == "true";
+    Supposing { without: visit.values("without"), was: visit.value("was").to_owned(), everywhere }
+}
+
+/// The answer if some policies were not there, or to another question than before, and what is otherwise in it.
+async fn supposed(visit: &Visit, inspector: Inspector, words: &Json, supposing: &Supposing) -> Response {
+    let Supposing { without, was, everywhere } = supposing;
+    let mut body = json!({"question": words, "without": without, "everywhere": everywhere});
+    if let Some(fields) = body.as_object_mut().filter(|_| !was.is_empty()) {
+        fields.insert("was".to_owned(), Visit::words_of(was));
+    }
+    match visit.post(Address::of("/v1/suppose"), &body).await {
+        Ok(said) => {
+            let page = supposition(inspector, words, supposing, &said.json);
+            let mut asked = words.clone();
+            if let Some(fields) = asked.as_object_mut() {
+                fields.insert("without".to_owned(), json!(without));
+            }
+            visit.shows(&page, said, command::explain(Some(&visit.server()), &asked))
         }
         Err(said) => {
             let page = unanswered(inspector, words, &said.json, &visit.address());
@@ -68,7 +104,8 @@ async fn invited(visit: &Visit, inspector: Inspector) -> Response {
 
 /// The drawing of what leads where.
 pub(super) async fn map(visit: Visit) -> Response {
-    match visit.ask(Method::GET, Address::of("/v1/graph"), None, "image/svg+xml").await {
+    let drawn = Wish { accept: "image/svg+xml", ..Wish::default() };
+    match visit.ask(drawn, Address::of("/v1/graph")).await {
         Ok(said) => {
             let mut response = said.unchanged();
             let alone = HeaderValue::from_static("default-src 'none'");

@@ -3,14 +3,15 @@
 
 use std::time::Duration;
 
+use axum::Form;
 use axum::body::{Body, to_bytes};
-use axum::extract::{FromRequest, FromRequestParts, Query, Request};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use upheld_pages::{Address, sign_in as asked};
 
-use super::visit::{Said, Site, THEME, TOKEN, Visit};
+use super::visit::{Said, Site, THEME, TOKEN, Visit, Wish};
 use crate::problem::Problem;
 
 /// Where one says who one is.
@@ -20,8 +21,8 @@ pub(super) async fn form(visit: Visit) -> Response {
 
 /// What a form sends that changes something.
 pub(super) struct Sent<T> {
-    visit: Visit,
-    said: T,
+    pub(super) visit: Visit,
+    pub(super) said: T,
 }
 
 impl<T: for<'de> Deserialize<'de>> FromRequest<Site> for Sent<T> {
@@ -30,7 +31,7 @@ impl<T: for<'de> Deserialize<'de>> FromRequest<Site> for Sent<T> {
     /// Only forms of our own pages are read: a browser says of which page a form is.
     async fn from_request(request: Request, site: &Site) -> Result<Self, Response> {
         /// No form of ours is larger, and nobody takes longer to send one.
-        const LARGEST: usize = 64 * 1024;
+        const LARGEST: usize = 2 * 1024 * 1024;
         const LONGEST: Duration = Duration::from_secs(10);
         let (mut parts, body) = request.into_parts();
         let Ok(visit) = Visit::from_request_parts(&mut parts, site).await;
@@ -41,9 +42,8 @@ impl<T: for<'de> Deserialize<'de>> FromRequest<Site> for Sent<T> {
         let read = tokio::time::timeout(LONGEST, to_bytes(body, LARGEST)).await;
         let unread = || Problem::bad_request("the form cannot be read").into_response();
         let bytes = read.map_err(|_| unread())?.map_err(|_| unread())?;
-        let text = std::str::from_utf8(&bytes).map_err(|_| unread())?;
-        let uri = format!("/?{text}").parse().map_err(|_| unread())?;
-        let Query(said) = Query::try_from_uri(&uri).map_err(|_| unread())?;
+        let form = Request::from_parts(parts, Body::from(bytes));
+        let Form(said) = Form::from_request(form, site).await.map_err(|_| unread())?;
         Ok(Self { visit, said })
     }
 }
@@ -108,7 +108,7 @@ pub(super) async fn theme(visit: Visit) -> Response {
 
 /// News, as whoever looks may hear it.
 pub(super) async fn events(visit: Visit) -> Response {
-    visit.pass_on(Method::GET, &Address::of("/v1/events"), None::<Body>, "text/event-stream").await
+    visit.pass_on(Wish { accept: "text/event-stream", ..Wish::default() }, &Address::of("/v1/events")).await
 }
 
 fn cookie(visit: &Visit, name: &str, value: &str, rest: &str) -> String {

@@ -56,6 +56,8 @@ pub(super) struct Visit {
     connection: Option<Connection>,
     /// The query, in its order.
     pub(super) query: Vec<(String, String)>,
+    /// What is wrong with files, as far as they may know.
+    broken: Vec<Json>,
 }
 
 impl FromRequestParts<Site> for Visit {
@@ -63,13 +65,38 @@ impl FromRequestParts<Site> for Visit {
 
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Infallible> {
         let query = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
-        Ok(Self {
+        let mut visit = Self {
             site: site.clone(),
             uri: parts.uri.clone(),
             headers: parts.headers.clone(),
             connection: parts.extensions.get::<Connection>().cloned(),
             query: query.map(|Query(pairs)| pairs).unwrap_or_default(),
-        })
+            broken: Vec::new(),
+        };
+        if visit.app().folders.problem().is_some()
+            && let Ok(ready) = visit.get(Address::of("/readyz")).await
+        {
+            visit.broken = ready.list("diagnostics").to_vec();
+        }
+        Ok(visit)
+    }
+}
+
+/// What is wanted of an endpoint.
+#[derive(Debug)]
+pub(super) struct Wish {
+    pub(super) method: Method,
+    pub(super) body: Body,
+    pub(super) content_type: &'static str,
+    pub(super) accept: &'static str,
+    /// What must be so, or nothing happens.
+    pub(super) condition: Option<(HeaderName, HeaderValue)>,
+}
+
+impl Default for Wish {
+    fn default() -> Self {
+        let json = "application/json";
+        Self { method: Method::GET, body: Body::empty(), content_type: json, accept: json, condition: None }
     }
 }
 
@@ -140,51 +167,40 @@ impl Visit {
         self.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
+    /// All values of a name in the query.
+    pub(super) fn values(&self, name: &str) -> Vec<String> {
+        let own = self.query.iter().filter(|(known, value)| known == name && !value.trim().is_empty());
+        own.map(|(_, value)| value.trim().to_owned()).collect()
+    }
+
     /// The words of the question: all of the query that is not about the page.
     pub(super) fn words(&self) -> Json {
-        const PAGE: [&str; 3] = ["at", "minRevision", "format"];
-        const LISTS: [&str; 5] = ["header", "subject", "action", "resource", "env"];
-        let mut words = Map::new();
-        let said = self.query.iter().map(|(name, value)| (name, value.trim()));
-        for (name, value) in said.filter(|(name, value)| !value.is_empty() && !PAGE.contains(&name.as_str())) {
-            let value = match name.as_str() {
-                "port" => value.parse::<u16>().map_or_else(|_| json!(value), |port| json!(port)),
-                "allPairs" => json!(value == "true"),
-                _ => json!(value),
-            };
-            match words.get_mut(name) {
-                Some(Json::Array(all)) => all.push(value),
-                // A word that is said twice is refused by whoever reads it.
-                Some(known) => *known = json!([known.take(), value]),
-                None if LISTS.contains(&name.as_str()) => drop(words.insert(name.clone(), json!([value]))),
-                None => drop(words.insert(name.clone(), value)),
-            }
-        }
-        Json::Object(words)
+        words(&self.query)
+    }
+
+    /// The words of another question, as an address has them.
+    pub(super) fn words_of(query: &str) -> Json {
+        let uri = format!("/?{query}").parse::<Uri>().unwrap_or_default();
+        let read = Query::<Vec<(String, String)>>::try_from_uri(&uri);
+        words(&read.map(|Query(pairs)| pairs).unwrap_or_default())
     }
 
     /// Reads something of an endpoint, as the reader.
     pub(super) async fn get(&self, address: Address) -> Result<Said, Said> {
-        self.ask(Method::GET, address, None, "application/json").await
+        self.ask(Wish::default(), address).await
     }
 
     /// Asks an endpoint something, as the reader.
     pub(super) async fn post(&self, address: Address, body: &Json) -> Result<Said, Said> {
-        self.ask(Method::POST, address, Some(body), "application/json").await
+        let body = Body::from(body.to_string());
+        self.ask(Wish { method: Method::POST, body, ..Wish::default() }, address).await
     }
 
     /// What an endpoint says; whatever is no success is the error.
-    pub(super) async fn ask(
-        &self,
-        method: Method,
-        address: Address,
-        body: Option<&Json>,
-        accept: &'static str,
-    ) -> Result<Said, Said> {
+    pub(super) async fn ask(&self, wish: Wish, address: Address) -> Result<Said, Said> {
         /// No answer of ours is larger, but for pictures of the world.
         const LARGEST: usize = 256 * 1024 * 1024;
-        let body = body.map(|body| Body::from(body.to_string()));
-        let response = self.pass_on(method, &address.with("at", self.value("at")), body, accept).await;
+        let response = self.pass_on(wish, &address.with("at", self.value("at"))).await;
         let (parts, body) = response.into_parts();
         let Ok(bytes) = to_bytes(body, LARGEST).await else {
             return Err(Said::problem(StatusCode::INTERNAL_SERVER_ERROR, "the answer was not finished"));
@@ -195,14 +211,9 @@ impl Visit {
     }
 
     /// The answer of an endpoint as it comes, however long that takes.
-    pub(super) async fn pass_on(
-        &self,
-        method: Method,
-        address: &Address,
-        body: Option<Body>,
-        accept: &'static str,
-    ) -> Response {
-        let mut request = Request::new(body.unwrap_or_default());
+    pub(super) async fn pass_on(&self, wish: Wish, address: &Address) -> Response {
+        let Wish { method, body, content_type, accept, condition } = wish;
+        let mut request = Request::new(body);
         *request.method_mut() = method;
         let Ok(uri) = address.to_string().parse::<Uri>() else {
             return Said::problem(StatusCode::BAD_REQUEST, "this is no address").unchanged();
@@ -216,7 +227,8 @@ impl Visit {
                 .map(|(name, value)| (name.clone(), value.clone())),
         );
         headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+        headers.extend(condition);
         // The name that a reader calls this server by says whether they mean it.
         if let Some(authority) = self.uri.authority()
             && let Ok(host) = HeaderValue::from_str(authority.as_str())
@@ -305,6 +317,7 @@ impl Visit {
             medium: Medium::Served,
             address: self.address(),
             health: if self.app().folders.problem().is_some() { Health::LastGood } else { Health::Current },
+            broken: self.broken.clone(),
             reader: if self.token().is_some() { Reader::SignedIn } else { Reader::Anonymous },
             theme: self.cookie(THEME).filter(|theme| ["light", "dark"].contains(theme)).map(str::to_owned),
             ..Around::default()
@@ -326,6 +339,30 @@ impl Visit {
         let config = &self.app().config;
         config.public_url.clone().unwrap_or_else(|| config.own_url())
     }
+}
+
+/// What of a query is a question.
+fn words(query: &[(String, String)]) -> Json {
+    const PAGE: [&str; 6] = ["at", "minRevision", "format", "without", "was", "everywhere"];
+    const LISTS: [&str; 5] = ["header", "subject", "action", "resource", "env"];
+    let mut words = Map::new();
+    let said = query.iter().map(|(name, value)| (name, value.trim()));
+    for (name, value) in said.filter(|(name, value)| !value.is_empty() && !PAGE.contains(&name.as_str())) {
+        let value = match name.as_str() {
+            "port" => value.parse::<u16>().map_or_else(|_| json!(value), |port| json!(port)),
+            "allPairs" => json!(value == "true"),
+            "request" => serde_json::from_str(value).unwrap_or_else(|_| json!(value)),
+            _ => json!(value),
+        };
+        match words.get_mut(name) {
+            Some(Json::Array(all)) => all.push(value),
+            // A word that is said twice is refused by whoever reads it.
+            Some(known) => *known = json!([known.take(), value]),
+            None if LISTS.contains(&name.as_str()) => drop(words.insert(name.clone(), json!([value]))),
+            None => drop(words.insert(name.clone(), value)),
+        }
+    }
+    Json::Object(words)
 }
 
 /// A page, with what guards it.

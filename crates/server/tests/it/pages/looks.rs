@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
+use upheld_server::Config;
+
 use super::browser::Browser;
 use super::example;
-use crate::support::{eventually, installed};
+use crate::support::{Served, eventually, installed};
 
 /// Every view once, where it has something to show.
-const VIEWS: [(&str, &str, &str); 20] = [
+const VIEWS: [(&str, &str, &str); 23] = [
     ("home", "demo", "/"),
     ("connection", "demo", "/connection?from=web-1&to=backend-1"),
     ("connection-tie", "demo", "/connection?from=web-1&to=backend-1&kind=HealthCheck"),
@@ -22,6 +24,9 @@ const VIEWS: [(&str, &str, &str); 20] = [
     ("related", "demo", "/explain?what=project/trial~workspace/lab"),
     ("policies", "demo", "/policies"),
     ("policy", "demo", "/policy/TrafficLog/default/web-to-backend-policy"),
+    ("editor", "demo", "/edit/policy/HealthCheck/default/hc-a?for=from%3Dweb-1%26to%3Dbackend-1"),
+    ("what-if", "demo", "/connection?from=web-1&to=backend-1&without=HealthCheck/default/hc-a&everywhere=true"),
+    ("compared", "demo", "/access?subject=role%3Dadmin&action=GET&resource=/api/users&was=subject%3Drole%253Duser"),
     ("search", "demo", "/search?q=web"),
     ("history", "demo", "/history"),
     ("findings", "demo", "/findings"),
@@ -184,4 +189,50 @@ fn news_is_told_and_nothing_moves() {
     let news = browser.eval("document.querySelector('#live').textContent");
     assert!(news.as_str().unwrap().contains("Revision 1 is here (night shift"), "{news}");
     assert_eq!(browser.eval("document.querySelector('main').innerHTML"), before);
+}
+
+#[test]
+fn files_that_break_and_are_mended_are_told_and_nothing_moves() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("policies.yaml");
+    let good =
+        "{id: admins, effect: permit, subjects: [{role: admin}], resources: [{path: /**}], actions: [{method: '*'}]}";
+    std::fs::write(&file, good).unwrap();
+    let served = Served::start(Config { watch: vec![folder.path().to_owned()], ..Config::default() });
+    browser.look(1440, "light");
+    browser.open(&format!("{}/access?subject=role%3Dadmin&action=GET&resource=/x", served.base()));
+    let before = browser.eval("document.querySelector('main').innerHTML");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    std::fs::write(&file, good.replace("permit", "allow-it")).unwrap();
+    let browser = std::cell::RefCell::new(browser);
+    let pill = || browser.borrow_mut().eval("document.querySelector('#pill').textContent");
+    eventually(|| pill().as_str().unwrap().contains("last good snapshot"));
+    let told = browser.borrow_mut().eval("document.querySelector('#live').textContent");
+    assert!(told.as_str().unwrap().contains("allow-it"), "{told}");
+    std::fs::write(&file, good).unwrap();
+    eventually(|| pill().as_str().unwrap().contains("mended"));
+    let mut browser = browser.into_inner();
+    assert_eq!(browser.eval("document.querySelector('main').innerHTML"), before);
+    assert_eq!(browser.complaints(served.base()), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_typed_in_an_editor_is_tried_as_one_types() {
+    let Some(mut browser) = Browser::start() else { return };
+    let served = example("demo");
+    browser.look(1440, "light");
+    browser.open(&format!("{}/edit/policy/HealthCheck/default/hc-a", served.base()));
+    let numbers = "document.querySelector('.lines').textContent.trim().split('\\n').length";
+    let lines = browser.eval(numbers).as_i64().unwrap();
+    browser.eval("document.querySelector('#text').focus(); document.querySelector('#text').setSelectionRange(0, 0)");
+    browser.type_in("# a remark\n");
+    assert_eq!(browser.eval(numbers).as_i64().unwrap(), lines + 1);
+    let browser = std::cell::RefCell::new(browser);
+    let tried =
+        || browser.borrow_mut().eval("document.querySelector('#tried').textContent").as_str().unwrap().to_owned();
+    eventually(|| tried().contains("No result changes"));
+    browser.borrow_mut().type_in("sourcs: []\n");
+    eventually(|| tried().contains("sourcs"));
+    assert_eq!(browser.into_inner().complaints(served.base()), Vec::<String>::new());
 }

@@ -11,10 +11,10 @@ use super::html::page;
 use super::{PAGES, browse};
 use crate::support::{Answer, Served};
 
-const TOKEN: &str = "upheld_known-0123456789abcdef0123456789abcdef";
-const HTML: (&str, &str) = ("accept", "text/html");
+pub(super) const TOKEN: &str = "upheld_known-0123456789abcdef0123456789abcdef";
+pub(super) const HTML: (&str, &str) = ("accept", "text/html");
 
-fn with_tokens(folder: &TempDir, anonymous: Option<Anonymous>) -> Served {
+pub(super) fn with_tokens(folder: &TempDir, anonymous: Option<Anonymous>) -> Served {
     let path = folder.path().join("tokens.yaml");
     let hash = Sha256::digest(TOKEN.as_bytes());
     fs::write(&path, format!("tokens: [{{name: known, roles: [admin], sha256: '{hash:x}'}}]")).unwrap();
@@ -128,7 +128,7 @@ fn forms_of_other_pages_are_refused() {
 }
 
 /// As [`send`], and where it leads to is not followed.
-fn send_plain(served: &Served, path: &str, origin: &str, body: &str) -> Answer {
+pub(super) fn send_plain(served: &Served, path: &str, origin: &str, body: &str) -> Answer {
     let host = served.base().strip_prefix("http://").unwrap();
     let head = format!(
         "POST {path} HTTP/1.1\r\nhost: {host}\r\naccept: text/html\r\norigin: {origin}\r\nconnection: close\r\n\
