@@ -35,6 +35,7 @@ pub mod shifts;
 mod tests;
 mod truth;
 mod value;
+mod wildcards;
 
 pub use condition::{AddressLists, Condition, Midnight, TimeWindow, Validity, Weekdays};
 pub use examine::{Examined, ExaminedPart, Miss, shown};

@@ -296,6 +296,8 @@ faults! {
     BroadWildcard = "UP403",
     /// Two of equal priority say different things about one request.
     PriorityTie = "UP405",
+    /// A star in a field that has no wildcards.
+    LiteralStar = "UP406",
     /// A tag or value outside the tag schema.
     OutsideSchema = "UP501",
     /// No pair that there is complies.

@@ -240,6 +240,12 @@ pub(super) fn fault(fault: Fault) -> Meaning {
             "priority: 100   on a permit and on a deny for one path",
             "priority: 110   on the one that should decide",
         ),
+        Fault::LiteralStar => (
+            "a star that is no wildcard",
+            "Ids, types, groups and operations are compared as they are written. A star in them matches only what is called so, which is hardly what was meant.",
+            "subjects: [{group: '*'}]",
+            "subjects: []   means everybody; {role: '*'} means everybody with a role",
+        ),
         Fault::AlwaysViolated => (
             "a policy that nobody keeps",
             "Every pair of objects that it is about violates it. Perhaps its tags are not the ones that people use.",

@@ -1,10 +1,11 @@
 //! What is wrong with access policies themselves: what the engine proves of one set, as diagnostics.
 
+use std::sync::Arc;
+
 use upheld_engine::decide::shifts::{Bounds, Finding as Proved, Problem, lint};
-use upheld_engine::decide::{Decide, Effect};
+use upheld_engine::decide::{Decide, Effect, Rule};
 use upheld_engine::{EntryId, Snapshot};
-use upheld_model::tree::Kind;
-use upheld_model::{Diagnostic, Fault, NodeRef, Value};
+use upheld_model::{Diagnostic, Fault, NodeRef};
 
 use super::decider::deciders;
 use super::shifts::example_of;
@@ -19,6 +20,7 @@ pub(super) fn findings(snapshot: &Snapshot) -> Vec<Finding> {
         // Where a bound is met nothing was found out, and nothing is said.
         found.extend(lint(decide, &Bounds::default()).findings.iter().filter_map(|finding| set.told(finding)));
         found.extend(set.open_to_everybody());
+        found.extend(set.literal_stars());
     }
     found
 }
@@ -88,18 +90,29 @@ impl OfSet<'_> {
     fn open_to_everybody(&self) -> Vec<Finding> {
         let rules =
             self.decide.rules().iter().filter(|rule| rule.effect == Effect::Permit && rule.conditions.is_empty());
-        let open = rules.filter(|rule| {
-            let document = self.snapshot.files().value(rule.at);
-            document.is_some_and(|document| {
-                ["subjects", "resources", "actions"].iter().all(|field| is_anything(document.get(field)))
-            })
-        });
+        let open = rules.filter(|rule| rule.target.is_wildcard());
         open.map(|rule| {
             let message = format!("{} permits everything to everybody", rule.name);
             let told = Diagnostic::warning(Fault::BroadWildcard, message).help("name who may do what with what");
             Finding::from(located(self.snapshot, told, rule.at)).about(rule.name.as_str())
         })
         .collect()
+    }
+
+    /// Stars that are meant as wildcards where there are none.
+    fn literal_stars(&self) -> Vec<Finding> {
+        let of_rule = |rule: &Arc<Rule>| {
+            let name = rule.name.clone();
+            let found = rule.target.literal_stars().into_iter().map(|(field, value)| {
+                let message =
+                    format!("{name}: `{field}: {value}` is compared as it is; the star stands for nothing else");
+                let told = Diagnostic::warning(Fault::LiteralStar, message)
+                    .help(format!("leave `{field}` out to mean all of them, or name those that you mean"));
+                Finding::from(located(self.snapshot, told, rule.at)).about(format!("{name} {field} {value}"))
+            });
+            found.collect::<Vec<_>>()
+        };
+        self.decide.rules().iter().flat_map(of_rule).collect()
     }
 
     fn name(&self, entry: EntryId) -> &str {
@@ -127,16 +140,4 @@ fn located(snapshot: &Snapshot, told: Diagnostic, at: NodeRef) -> Diagnostic {
         Some(document) => told.at(at.source, first_span(document), ""),
         None => told,
     }
-}
-
-/// Whether a clause cuts nothing: there is none, it is empty, or one of its parts is a wildcard and nothing else.
-fn is_anything(clause: Option<Value<'_>>) -> bool {
-    let Some(clause) = clause else { return true };
-    let is_wildcard = |part: Value<'_>| {
-        let mut fields = part.entries();
-        let first = fields.next().map(|(_, value)| value);
-        fields.next().is_none()
-            && first.is_none_or(|value| value.kind() == Kind::Text && matches!(value.text(), "*" | "**" | "/**"))
-    };
-    clause.items().next().is_none() || clause.items().any(is_wildcard)
 }

@@ -17,6 +17,7 @@ use super::authzen::directory::DIRECTORY;
 use super::claim::POLICY_SET;
 use super::decider::{Decider, WhichKind, deciders};
 use super::{Edition, MANIFEST};
+use crate::question::Words;
 
 /// What is decided otherwise, for every kind of policies that decides requests on both sides.
 pub(super) fn possible_shifts(before: &Snapshot, after: &Snapshot, changed: &[ChangedDocument]) -> Option<Shifts> {
@@ -41,6 +42,13 @@ pub(super) fn possible_shifts(before: &Snapshot, after: &Snapshot, changed: &[Ch
 /// The command that asks about a request.
 pub(super) fn example_of(request: &Request) -> String {
     words(request, None).command(None)
+}
+
+/// Who asks for what, in one line: `role=ops GET /admin`.
+fn asked(words: &Words, report: &Report) -> String {
+    // Whoever is known by an id is in the report's own words.
+    let who = words.subject.iter().filter(|part| !part.starts_with("id="));
+    who.map(String::as_str).chain([report.about.what.as_str()]).collect::<Vec<_>>().join(" ")
 }
 
 fn kind_name(snapshot: &Snapshot, kind: KindId) -> &str {
@@ -148,7 +156,7 @@ impl Sides<'_> {
             after,
             fields: Vec::new(),
             size: Size::Requests(shift.classes),
-            example: Example { what: is.about.what.clone(), command: words.command(None), question: json!(words) },
+            example: Example { what: asked(&words, &is), command: words.command(None), question: json!(words) },
             certainty,
         }
     }

@@ -80,3 +80,29 @@ fn policies_that_never_decide_change_nothing_or_permit_everything_are_found() {
         "policies:\n  - {id: all, effect: permit, subjects: [], resources: [{path: /**}], actions: [{method: '*'}]}\n";
     assert_eq!(codes(open), ["UP403"]);
 }
+
+#[test]
+fn a_star_where_there_are_no_wildcards_opens_nothing_and_is_told() {
+    let policy = |subjects: &str, resources: &str, actions: &str| {
+        format!(
+            "policies:\n  - {{id: a, effect: permit, subjects: [{subjects}], resources: [{resources}], actions: [{actions}]}}\n"
+        )
+    };
+    assert_eq!(codes(&policy("{group: '*'}", "{path: /**}", "{method: '*'}")), ["UP406"]);
+    assert_eq!(codes(&policy("{role: '*'}", "{type: '*'}", "{operation: '*'}")), ["UP406"; 2]);
+    assert_eq!(codes(&policy("{not: {group: 'ops-*'}}", "{path: /a}", "")), ["UP406"]);
+    assert_eq!(codes(&policy("{role: '*'}", "{path: /**}", "{method: '*'}")), ["UP403"]);
+}
+
+#[test]
+fn examples_say_who_asks() {
+    let of_group = |group: &str| {
+        format!(
+            "policies:\n  - {{id: a, effect: permit, subjects: [{{group: {group}}}], resources: [{{path: /a}}], actions: []}}\n"
+        )
+    };
+    let found = shifts(Edition::Strict, &of_group("staff"), &of_group("guests"));
+    let mut examples: Vec<&str> = found.shifts.iter().map(|shift| shift.example.what.as_str()).collect();
+    examples.sort_unstable();
+    assert_eq!(examples, ["group=guests /a", "group=staff /a"]);
+}
