@@ -46,6 +46,7 @@ pub use self::definition::{
 };
 pub use self::draft::Draft;
 pub use self::fix::{By, Edit, Fix, Fixes, Harm, Obstacle, Remedy, Seeker};
+pub use self::offers::JudgedValue;
 pub use self::plan::{AfterChange, Flip, Plan, Step};
 pub use self::records::{Cause, FirstSeen, History, Remembered};
 pub use self::refusal::Refusal;

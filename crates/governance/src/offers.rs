@@ -114,9 +114,14 @@ impl Organisation {
         let Ok(Asked { link, is_new: false }) = self.asked_link(&Actor::System, a, b, role.as_deref()) else {
             return Vec::new();
         };
+        self.standing(now, self.comply.made_by(&link))
+    }
+
+    /// What pairs violate, in order.
+    fn standing(&self, now: Timestamp, pairs: impl Iterator<Item = Pair>) -> Vec<Finding> {
         let (comply, history) = (&*self.comply, self.history());
         let (mut standing, mut scratch) = (Vec::new(), Scratch::default());
-        for pair in comply.made_by(&link) {
+        for pair in pairs {
             let accepted = history.accepted(pair);
             let question = Question { accepted: &accepted, ..comply.question(pair, now) };
             comply.violated_by(&question, &mut scratch, |state, hit| {
@@ -145,7 +150,7 @@ impl Organisation {
         tag: &str,
     ) -> Result<Vec<SmolStr>, Refusal> {
         let judged = self.judged_values(now, actor, object, tag)?.into_iter();
-        Ok(judged.filter(|(_, decision)| decision.outcome.is_done()).map(|(value, _)| value).collect())
+        Ok(judged.filter(|judged| judged.decision.outcome.is_done()).map(|judged| judged.value).collect())
     }
 
     /// Every value that a tag of an object could have, each alone, with what would become of it: options, or `true` and
@@ -156,7 +161,7 @@ impl Organisation {
         actor: &Actor,
         object: ObjectId,
         tag: &str,
-    ) -> Result<Vec<(SmolStr, Decision)>, Refusal> {
+    ) -> Result<Vec<JudgedValue>, Refusal> {
         let Some(subject) = self.comply.subject_of(object) else { return Ok(Vec::new()) };
         let choices = match self.schema.check_key(self.profile(), subject, tag)? {
             Some(definition) if !definition.options.is_empty() => definition.options.clone(),
@@ -169,8 +174,8 @@ impl Organisation {
         let reference = self.comply.reference(object);
         let judge = |value: SmolStr| {
             let tags = vec![(SmolStr::new(tag), vec![value.clone()])];
-            let decision = trial.would(actor, &Action::SetTags { object: reference.clone(), tags });
-            (value, decision)
+            let (decision, kept) = trial.would_tag(actor, &Action::SetTags { object: reference.clone(), tags }, object);
+            JudgedValue { value, decision, kept }
         };
         Ok(choices.into_iter().map(judge).collect())
     }
@@ -197,7 +202,35 @@ impl Organisation {
     }
 }
 
+/// A value that a tag could have.
+#[derive(Clone, Debug)]
+pub struct JudgedValue {
+    /// Which.
+    pub value: SmolStr,
+    /// What would become of it.
+    pub decision: Decision,
+    /// What the object violates already and would go on to.
+    pub kept: Vec<Finding>,
+}
+
 impl Trial {
+    /// What would become of other tags of an object, and what it violates already and would go on to.
+    fn would_tag(&mut self, actor: &Actor, action: &Action, object: ObjectId) -> (Decision, Vec<Finding>) {
+        let Self { organisation, now } = self;
+        let before = organisation.before();
+        let tried = organisation.try_out(*now, actor, action);
+        let decision = organisation.decision(tried);
+        let mut kept = Vec::new();
+        if decision.outcome.is_done() {
+            kept = organisation.standing(*now, organisation.comply.pairs_of(object));
+            let is_new = |own: &Finding| decision.violations.iter().any(|new| new.is_same(own));
+            kept.retain(|own| own.waiver.is_none() && !is_new(own));
+        }
+        organisation.roll_back(before);
+        organisation.settle();
+        (decision, kept)
+    }
+
     /// The enforced rules that are against a relationship by which its second side comes to live in the first, in order.
     fn against(&mut self, link: Link) -> Vec<Finding> {
         let Self { organisation, now } = self;

@@ -55,6 +55,16 @@ impl Organisation {
         self.grants_to(own, other)
     }
 
+    /// Whether other values on a side of a finding open something: for the other side, or, of what others live in, for those.
+    pub(super) fn opens(&self, finding: &Finding, end: End) -> bool {
+        let side = end.of(finding);
+        let lived_in = || {
+            let scope = self.profile().scope.and_then(|kind| self.profile().subject_of(kind));
+            self.subject_named(&side.object).filter(|own| scope == Some(*own))
+        };
+        self.grants(finding, end) || lived_in().is_some_and(|own| self.grants_by(own, &side.tag))
+    }
+
     /// Whether a tag of a subject grants something: what is asked of single objects grants nothing, what others are held against may.
     fn grants_by(&self, subject: Subject, tag: &str) -> bool {
         let policies = self.comply.policies();

@@ -112,7 +112,7 @@ impl Organisation {
         let mut harms = so_far.map_or_else(Vec::new, |known| known.harms.clone());
         if nature != Nature::Respelled {
             let comes = after.iter().any(|value| !side.values.contains(value));
-            if self.grants(finding, end) && (comes || after.is_empty()) {
+            if self.opens(finding, end) && (comes || after.is_empty()) {
                 harms.push(Harm::Widens);
             }
             if self.lowers(side, &after) {

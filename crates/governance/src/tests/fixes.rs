@@ -84,6 +84,27 @@ fn a_landing_zone_a_user_and_a_group_grant() {
     }
 }
 
+/// A workspace is not opened for its projects, whichever of its policies asks for it.
+#[test]
+fn c7_what_projects_live_in_is_not_opened_because_of_a_landing_zone() {
+    let world = || {
+        World::current()
+            .open(&["workspace.env", "project.env", "landingZone.env"])
+            .object("workspace/w", "env=dev")
+            .object("project/p", "env=dev")
+            .object("landingZone/z", "env=prod")
+            .link("workspace/w", "project/p")
+            .link("project/p", "landingZone/z")
+            .policy("zone", "workspace.env", "landingZone.env")
+    };
+    let ended = "end the relationship project/p ~ landingZone/z";
+    let added = "add prod to env of workspace/w";
+    assert_eq!(ways(&world().build(), &user()), [added, ended], "it grants nothing to anybody");
+    let granting = world().policy("env", "workspace.env", "project.env").build();
+    assert_eq!(ways(&granting, &user()), [ended], "projects for prod could be made in it then");
+    assert!(ways(&granting, &allowing(Harm::Widens)).contains(&added.to_owned()));
+}
+
 fn secret() -> World {
     World::classic()
         .define(single("project.data", &["public", "internal", "secret"]))

@@ -1,9 +1,11 @@
 //! What could be chosen without breaking a policy?
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
-use upheld_engine::comply::{Class, ObjectId};
+use upheld_engine::comply::{Class, Finding, ObjectId};
 use upheld_engine::words::comply::{because, braces};
-use upheld_governance::{Action, Actor, words};
+use upheld_governance::{Action, Actor, JudgedValue, words};
 use upheld_model::{Diagnostic, Fault};
 
 use super::{Organisation, not_found};
@@ -49,16 +51,19 @@ pub struct OfferedValues {
     pub values: Vec<String>,
     /// Those of them that would be recorded as a violation.
     pub recorded: Vec<RecordedValue>,
+    /// Those of them with which something stays violated that is violated now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<RecordedValue>,
     /// All others.
     pub refused: Vec<RefusedValue>,
 }
 
-/// A value that would be recorded as a violation.
+/// A value with which policies would be violated.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct RecordedValue {
     /// Which.
     pub value: String,
-    /// Of which policies.
+    /// Which policies.
     pub policies: Vec<String>,
 }
 
@@ -133,22 +138,21 @@ impl Organisation<'_> {
         let judged =
             judged.map_err(|refusal| vec![Diagnostic::error(Fault::NotFound, words::refusal(profile, &refusal))])?;
         let reference = self.comply().reference(object).to_string();
-        let (mut allowed, mut recorded, mut refused) = (Vec::new(), Vec::new(), Vec::new());
-        for (value, decision) in &judged {
-            let mut policies: Vec<&str> = decision.violations.iter().map(|own| own.policy.as_str()).collect();
-            policies.sort_unstable();
-            policies.dedup();
+        let (mut allowed, mut recorded, mut kept, mut refused) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for JudgedValue { value, decision, kept: stays } in &judged {
             if decision.outcome.is_done() {
                 allowed.push(value.to_string());
-                if !policies.is_empty() {
-                    let policies = policies.iter().map(ToString::to_string).collect();
-                    recorded.push(RecordedValue { value: value.to_string(), policies });
+                for (list, violations) in [(&mut recorded, &decision.violations), (&mut kept, stays)] {
+                    let policies = policies(violations);
+                    if !policies.is_empty() {
+                        list.push(RecordedValue { value: value.to_string(), policies });
+                    }
                 }
                 continue;
             }
             let because = match &decision.refusal {
                 Some(refusal) => words::refusal(profile, refusal),
-                None => format!("{} by {}", decision.outcome.word(), policies.join(", ")),
+                None => format!("{} by {}", decision.outcome.word(), policies(&decision.violations).join(", ")),
             };
             refused.push(RefusedValue { value: value.to_string(), because });
         }
@@ -162,8 +166,18 @@ impl Organisation<'_> {
             1 => format!("{answer} 1 would be recorded as a violation."),
             some => format!("{answer} {some} would be recorded as violations."),
         };
-        Ok(OfferedValues { answer, object: reference, tag: tag.to_owned(), values: allowed, recorded, refused })
+        let answer = match kept.len() {
+            0 => answer,
+            some => format!("{answer} With {some} of them a violation stays."),
+        };
+        Ok(OfferedValues { answer, object: reference, tag: tag.to_owned(), values: allowed, recorded, kept, refused })
     }
+}
+
+/// The policies of findings, each once and in order.
+fn policies(findings: &[Finding]) -> Vec<String> {
+    let names: BTreeSet<&str> = findings.iter().map(|own| own.policy.as_str()).collect();
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// A kind or subject by its own name, however it was written.

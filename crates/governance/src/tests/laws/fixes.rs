@@ -50,6 +50,20 @@ fn harmless(comply: &Tested, seeker: &Seeker, fix: &Fix) -> Result<(), TestCaseE
         });
         let kept_by_administrators = ["landingZone", "user", "group", "buildingBlockDefinition", "projectRole"];
         let kept = kept_by_administrators.iter().any(|name| comply.profile().kind(name) == kind);
+        // So does what projects live in, where they are held against it.
+        let [workspace, project] = ["workspace", "project"].map(|name| comply.profile().subject(name));
+        let hosts = subject == workspace
+            && comply.policies().into_iter().any(|policy| {
+                let (own, other) =
+                    if Some(policy.a) == workspace { (policy.a, policy.b) } else { (policy.b, policy.a) };
+                let key = |rule: &Rule| if Some(policy.a) == workspace { rule.a.clone() } else { rule.b.clone() };
+                let looks = |rule: &Rule| key(rule) == *tag;
+                Some(own) == workspace
+                    && Some(other) == project
+                    && policy.level != Level::Off
+                    && policy.rules.iter().any(looks)
+            });
+        let kept = kept || hosts;
         let spells =
             |value: &&smol_str::SmolStr| !remove.iter().any(|gone| gone.to_lowercase() == value.to_lowercase());
         prop_assert!(!(kept && grants) || add.iter().filter(spells).count() == 0, "{:?} opens what grants", fix);

@@ -63,12 +63,14 @@ pub(in crate::commands) fn values(session: &Session<'_>, wanted: &Values) -> Exi
         Format::Name => print_plain(&offered.values.iter().map(|value| format!("{value}\n")).collect::<String>()),
         Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&json!(offered)),
         Format::Table | Format::Wide => {
-            let recorded = |value: &String| offered.recorded.iter().find(|known| known.value == *value);
-            let accepted = |value: &String| match recorded(value) {
-                Some(RecordedValue { policies, .. }) => {
-                    format!("accepted, and recorded as a violation of {}", policies.join(", "))
-                }
-                None => "accepted".to_owned(),
+            let policies = |list: &[RecordedValue], value: &String| {
+                list.iter().find(|known| known.value == *value).map(|known| known.policies.join(", "))
+            };
+            let accepted = |value: &String| {
+                let recorded =
+                    policies(&offered.recorded, value).map(|own| format!(", and recorded as a violation of {own}"));
+                let kept = policies(&offered.kept, value).map(|own| format!("; the violation of {own} stays"));
+                format!("accepted{}{}", recorded.unwrap_or_default(), kept.unwrap_or_default())
             };
             let rows = offered.values.iter().map(|value| (value.clone(), accepted(value)));
             let refused = offered.refused.iter().cloned();

@@ -274,6 +274,30 @@ read!(fix_with_unknown_allowance, "fix --allow everything", HARM);
 read!(can_link_what_violates_already, "can link project/p~landingZone/z", HARM);
 read!(patch_of_another_command, "audit -o patch", HARM);
 
+/// C11: all of them, and not the first hundreds of the workspaces that come first.
+#[test]
+fn c11_every_violation_has_its_fix_however_many_there_are() {
+    let mut organisation = "kind: Compliance\npolicies:\n- {id: env, a: {kind: workspace, tag: env}, b: {kind: project, tag: env}}\nobjects:\n".to_owned();
+    for number in 0..450 {
+        let workspace = number / 90;
+        if number % 90 == 0 {
+            organisation += &format!("- {{ref: workspace/w{workspace}, tags: {{env: [dev]}}}}\n");
+        }
+        organisation += &format!("- {{ref: project/p{number}, workspace: w{workspace}, tags: {{env: [prod]}}}}\n");
+    }
+    let folder = folder(&[("organisation.yaml", &organisation)]);
+    let output = run(folder.path(), &format!("audit -o json {NOW}"));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "nothing is left out");
+    let audit: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let violations = audit["violations"].as_array().expect("a list");
+    assert_eq!(violations.len(), 450);
+    for violation in violations {
+        assert!(violation["fixes"].as_array().is_some_and(|fixes| !fixes.is_empty()), "{violation}");
+    }
+    assert_eq!(code(folder.path(), "fix --apply"), Some(0));
+    assert_eq!(code(folder.path(), "audit"), Some(0), "{}", told(folder.path(), "audit"));
+}
+
 /// A user who gets default tags, a policy that only warns, and one that is waived.
 const PREDICTED: &str = "
 kind: Compliance

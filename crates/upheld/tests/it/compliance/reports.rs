@@ -165,12 +165,41 @@ changes:
   tags: {business: retail}
 ";
 
+/// C35: what is let through and recorded is not simply accepted.
+#[test]
+fn c35_values_that_would_be_recorded_say_so() {
+    let options = "{kind: landingZone, key: environment, type: multiSelect, options: [dev, qa, prod]}";
+    let before = MOVED.split("---").next().expect("the first");
+    let defined = format!("{before}tagDefinitions: [{options}]\n");
+    let (_, text) = exit(&folder(&[("a.yaml", &defined)]), "values landingZone/z environment --as admin");
+    assert!(text.contains("prod   accepted, and recorded as a violation of zone\n"), "{text}");
+    assert!(text.contains("dev    accepted\n"), "{text}");
+    // What violates now and would go on to is not simply accepted either.
+    let moved = defined.replace("landingZone/z, tags: {environment: dev}", "landingZone/z, tags: {environment: prod}");
+    let (_, text) = exit(&folder(&[("a.yaml", &moved)]), "values landingZone/z environment --as admin");
+    assert!(text.contains("With 2 of them a violation stays."), "{text}");
+    assert!(text.contains("qa     accepted; the violation of zone stays\n"), "{text}");
+    assert!(text.contains("dev    accepted\n"), "{text}");
+}
+
 #[test]
 fn messages_say_what_is_so() {
     let (_, text) = exit(&folder(&[("a.yaml", MOVED)]), "audit --fail-on warn");
     assert!(!text.contains("an administrator made the change"), "who did it is told where it is known: {text}");
     assert!(text.contains("now disagrees with environment {qa}"), "the value that it has now is told: {text}");
     assert!(text.contains("(high, warn)"), "{text}");
+    // C30: an end-user moves a project under a policy that only warns, and nobody else is named.
+    let end_user = MOVED.replace("tags: {business: retail}", "tags: {environment: prod}");
+    let end_user = end_user.replace(
+        "- {at: 2026-02-01T00:00:00Z, by: admin, verb: setTags, object: landingZone/z, tags: {environment: prod}}\n",
+        "",
+    );
+    let end_user = end_user.replace(
+        "- {at: 2026-02-02T00:00:00Z, by: admin, verb: setTags, object: landingZone/z, tags: {environment: qa}}\n",
+        "- {at: 2026-02-02T00:00:00Z, by: admin, verb: setTags, object: landingZone/z, tags: {environment: dev}}\n",
+    );
+    let (_, text) = exit(&folder(&[("a.yaml", &end_user)]), "audit --fail-on warn");
+    assert!(text.contains("by mia, an end-user") && !text.contains("administrator"), "{text}");
     let (_, text) = exit(&folder(&[("a.yaml", WAIVERS)]), "audit");
     assert!(text.contains("HARD (enforced, and let through by nobody)"), "{text}");
     assert!(!text.contains("would be refused"), "{text}");
