@@ -114,7 +114,7 @@ struct Follow {
     reloads: tokio::sync::watch::Receiver<u64>,
     /// Until when the token is valid that it was asked with.
     expires: Instant,
-    /// Whether the server ends.
+    /// Whether the server ends; it may have begun to before this stream did.
     ends: tokio::sync::watch::Receiver<bool>,
     after: Revision,
     /// The view whose violations were told last.
@@ -130,7 +130,7 @@ impl Follow {
     async fn next(mut self) -> Option<(Event, Self)> {
         const AT_ONCE: usize = 100;
         loop {
-            let is_over = self.reloads.has_changed().unwrap_or(true) || self.ends.has_changed().unwrap_or(true);
+            let is_over = self.reloads.has_changed().unwrap_or(true) || *self.ends.borrow();
             if is_over || self.expires <= Instant::now() {
                 return None;
             }
@@ -155,7 +155,7 @@ impl Follow {
                     () = until(turn) => {}
                     _ = self.reloads.changed() => return None,
                     () = tokio::time::sleep_until(self.expires) => return None,
-                    _ = self.ends.changed() => return None,
+                    _ = self.ends.wait_for(|ends| *ends) => return None,
                 },
                 Ok(mut entries) => {
                     entries.reverse();

@@ -58,3 +58,58 @@ impl Page {
         Ok(answer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::folders::Contents;
+    use crate::view::{RowSort, WhichRows};
+
+    fn view() -> View {
+        View::build(Arc::default(), Contents::of(Vec::new()), &Arc::default()).unwrap()
+    }
+
+    /// S20: however long a list is, and wherever a page of it begins, the page is looked at and little else.
+    #[test]
+    fn a_page_costs_what_is_on_it() {
+        let (view, names) = (view(), (0..100_000).map(|number| format!("{number:06}")).collect::<Vec<_>>());
+        for after in ["", "000000", "049999", "099800"] {
+            let (looked, made) = (Cell::new(0), Cell::new(0));
+            let id = |name: &String| -> &str {
+                looked.set(looked.get() + 1);
+                name
+            };
+            let item = |name: &String| {
+                made.set(made.get() + 1);
+                Some(json!(name))
+            };
+            let page = Page { after: Some(after.to_owned()), limit: Some(100) };
+            let answer = page.of(&view, &names, id, item).unwrap();
+            assert_eq!(answer["items"].as_array().map(Vec::len), Some(100), "{after}");
+            assert!(
+                made.get() <= 101 && looked.get() <= 140,
+                "{after}: {} made, {} looked at",
+                made.get(),
+                looked.get()
+            );
+        }
+    }
+
+    /// Nor is the list made again for each of its pages.
+    #[test]
+    fn a_list_is_made_once_for_all_its_pages() {
+        let (view, made) = (view(), Cell::new(0));
+        let which = WhichRows { what: RowSort::Policies, kind: None };
+        for _ in 0..3 {
+            let make = || {
+                made.set(made.get() + 1);
+                Ok::<_, Problem>(Vec::new())
+            };
+            assert!(view.rows(&which, make).is_ok());
+        }
+        assert_eq!(made.get(), 1);
+    }
+}

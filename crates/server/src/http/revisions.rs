@@ -87,7 +87,7 @@ impl Reader {
             return None;
         }
         let message = message.filter(|_| changes.len() == count);
-        Some(ReadEntry { revision, time, actor, message, digest: whole.then_some(digest), changes })
+        Some(ReadEntry { revision, time, actor, message, state_digest: whole.then_some(digest), changes })
     }
 }
 
@@ -98,8 +98,8 @@ pub(super) struct ReadEntry {
     time: Timestamp,
     actor: String,
     message: Option<String>,
-    /// Of all documents after it.
-    digest: Option<Digest>,
+    /// Of all documents of the store after it. Answers have a digest of all that they rest on, files and settings too, which is another.
+    state_digest: Option<Digest>,
     changes: Vec<Change>,
 }
 
@@ -109,10 +109,10 @@ impl ReadEntry {
         let changes: Vec<Json_> = self.changes.iter().map(change).collect();
         let mut entry = json!({
             "revision": self.revision, "time": self.time.to_string(), "actor": self.actor, "message": self.message,
-            "digest": self.digest, "changes": changes,
+            "stateDigest": self.state_digest, "changes": changes,
         });
-        if let (None, Some(fields)) = (self.digest, entry.as_object_mut()) {
-            fields.shift_remove("digest");
+        if let (None, Some(fields)) = (self.state_digest, entry.as_object_mut()) {
+            fields.shift_remove("stateDigest");
         }
         entry
     }

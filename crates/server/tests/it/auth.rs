@@ -262,6 +262,56 @@ policies:
     assert_eq!(served.get("/openapi.json").status, 200);
 }
 
+/// The right of the documentation, which is to some names only, and ways to write other names so that they look like these.
+#[test]
+fn s1_a_right_to_some_names_reaches_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let rights = "
+defaultEffect: deny
+policies:
+- {id: admins, effect: permit, subjects: [{role: admin}], resources: [], actions: []}
+- id: payments-team
+  effect: permit
+  subjects: [{role: payments}]
+  resources: [{path: /v1/documents/AccessPolicy/access/payments-*}]
+  actions: [{operation: [read, write]}]
+";
+    let security = Security {
+        tokens: Some(file(&folder, "tokens.yaml", &tokens(&["admin", "payments"]))),
+        rights: Some(file(&folder, "rights.yaml", rights)),
+        ..Security::default()
+    };
+    let served = Served::guarded(Config { security, ..Config::default() });
+    let policy = |id: &str, effect: &str| POLICY.replace("\"a\"", &format!("\"{id}\"")).replace("permit", effect);
+    let at = |path: &str| format!("/v1/documents/{path}");
+    let put = |who: &str, path: &str, body: &str| asked(&served, "PUT", &at(path), &token(who), body).status;
+    assert_eq!(put("admin", "AccessPolicy/access/other", &policy("other", "deny")), 201);
+    assert_eq!(put("payments", "AccessPolicy/access/payments-1", &policy("payments-1", "deny")), 201);
+    let manifest = r#"{"kind": "AccessManifest", "id": "a/../../../AccessPolicy/access/payments-1", "name": "a/../../../AccessPolicy/access/payments-1",
+        "defaultEffect": "permit", "policies": []}"#;
+    for path in [
+        "AccessManifest/access/a%2F..%2F..%2F..%2FAccessPolicy%2Faccess%2Fpayments-1",
+        "AccessManifest/access/a/../../../AccessPolicy/access/payments-1",
+        "AccessManifest/access/%2e%2e%2f%2e%2e%2fAccessPolicy%2faccess%2fpayments-1",
+    ] {
+        assert!((400..500).contains(&put("payments", path, manifest)), "{path}");
+    }
+    for path in [
+        "AccessPolicy/access/other",
+        "AccessPolicy/access/payments-1%2F..%2Fother",
+        "AccessPolicy/access/payments-1/../other",
+        "AccessPolicy/access/payments-%2F..%2F..%2Faccess%2Fother",
+    ] {
+        assert!((400..500).contains(&put("payments", path, &policy("other", "permit"))), "{path}");
+        let gone = asked(&served, "DELETE", &at(path), &token("payments"), "").status;
+        assert!((400..500).contains(&gone), "{path}: {gone}");
+    }
+    let listed = asked(&served, "GET", "/v1/documents", &token("admin"), "").json();
+    let ids: Vec<&str> = listed["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["AccessPolicy/access/other", "AccessPolicy/access/payments-1"]);
+    assert_eq!(asked(&served, "POST", "/v1/decide", &token("admin"), QUESTION).json()["decision"], "deny");
+}
+
 #[test]
 fn whoever_is_refused_before_they_said_all_asks_again_elsewhere() {
     let served = Served::guarded(Config::default());

@@ -1,5 +1,7 @@
 //! What one policy or one request may cost: S2 and S20.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value as Json, json};
 use upheld_server::Config;
 
@@ -21,6 +23,62 @@ fn put(served: &Served, id: &str, body: &str) -> (u16, String) {
 
 fn list(field: &str, prefix: &str, count: usize) -> Json {
     (0..count).map(|number| json!({field: format!("{prefix}{number}")})).collect()
+}
+
+/// Neither is it tried: a rehearsal costs as much as the write would.
+#[test]
+fn s2_what_would_freeze_the_server_is_refused_at_once_also_as_a_rehearsal() {
+    let served = Served::start(Config::default());
+    let claim = |pattern: String| json!({"claim": {"name": "note", "operator": "regex", "value": pattern}});
+    let patterns: Json = (0..8_000).map(|number| claim(format!("[ab]{{{}}}c", 800 + number % 100))).collect();
+    let freezing = [
+        policy("many", list("id", "s", 300), list("path", "/p", 300), list("operation", "o", 300)),
+        policy("many", list("id", "s", 800), list("path", "/p", 800), list("operation", "o", 800)),
+        policy("many", patterns, json!([]), json!([])),
+    ];
+    for body in &freezing {
+        for query in ["?dryRun=true", ""] {
+            let begun = Instant::now();
+            let (status, text) = put(&served, &format!("many{query}"), body);
+            assert_eq!(status, 422, "{text}");
+            assert!(text.contains("at most"), "{text}");
+            assert!(begun.elapsed() < Duration::from_secs(10), "{:?}: {query} {} bytes", begun.elapsed(), body.len());
+        }
+    }
+    assert_eq!(served.get("/v1/revisions").json()["last"], 0);
+    assert_eq!(served.get("/healthz").status, 200);
+}
+
+/// The dearest that is allowed: texts as long as the patterns let them be, several at once. Whether the server lives is told meanwhile.
+#[test]
+fn s2_the_dearest_decisions_leave_health_as_it_is() {
+    let served = Served::start(Config::default());
+    for id in ["a", "b", "c"] {
+        let slow = json!([{"claim": {"name": "note", "operator": "regex", "value": "[ab]*a[ab]{900}[c-z]"}}]);
+        assert_eq!(put(&served, id, &policy(id, slow, json!([]), json!([]))).0, 201);
+    }
+    let decided = |length: usize| {
+        let request = json!({"subject": {"id": "x", "claims": {"note": "ab".repeat(length / 2)}}, "action": {"method": "GET"}, "resource": {"path": "/x"}});
+        served.post("/v1/decide", &request.to_string()).json()["decision"].as_str().unwrap().to_owned()
+    };
+    // The longest that is decided, by halves.
+    let (mut decides, mut does_not) = (0, 900_000);
+    while does_not - decides > 2_000 {
+        let middle = usize::midpoint(decides, does_not) / 2 * 2;
+        *(if decided(middle) == "undecided" { &mut does_not } else { &mut decides }) = middle;
+    }
+    assert!(decides > 1_000, "{decides}");
+    std::thread::scope(|threads| {
+        let asking: Vec<_> = (0..3).map(|_| threads.spawn(|| decided(decides))).collect();
+        while asking.iter().any(|one| !one.is_finished()) {
+            let begun = Instant::now();
+            assert_eq!(served.get("/healthz").status, 200);
+            assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        }
+        for one in asking {
+            assert_eq!(one.join().unwrap(), "deny");
+        }
+    });
 }
 
 /// 300 subjects, 300 paths and 300 operations: the write is refused, and names the bound with its figure.

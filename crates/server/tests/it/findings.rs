@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
@@ -45,6 +46,27 @@ fn asked(served: &Served, name: &str, method: &str, path: &str, headers: &[(&str
 
 fn policy(id: &str, path: &str) -> Json {
     json!({"id": id, "effect": "permit", "subjects": [], "resources": [{"path": path}], "actions": []})
+}
+
+/// From the first start on, nobody else reads what a server keeps.
+#[cfg(unix)]
+#[test]
+fn s7_what_a_server_keeps_is_for_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("new/data");
+    let served = Served::guarded(Config { store: StoreLocation::Folder(data.clone()), ..Config::default() });
+    let bearer = format!("Bearer {}", served.running().bootstrap_token().unwrap());
+    let body = policy("a", "/x").to_string();
+    let path = "/v1/documents/AccessPolicy/access/a";
+    assert_eq!(served.ask("PUT", path, &[JSON, ("authorization", &bearer)], &body).status, 201);
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&data), 0o700);
+    let files: Vec<PathBuf> = fs::read_dir(&data).unwrap().map(|file| file.unwrap().path()).collect();
+    assert!(files.len() >= 2, "the log and the first token: {files:?}");
+    for file in files {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
 }
 
 #[test]
@@ -150,6 +172,17 @@ fn s14_a_reload_tells_what_is_broken() {
     assert!(broken.text.contains("tokens.yaml"), "{}", broken.text);
     file(&folder, "tokens.yaml", &tokens(&["ann"]));
     assert_eq!(reload().status, 200);
+
+    let all = "{defaultEffect: deny, policies: [{id: all, effect: permit, subjects: [], resources: [], actions: []}]}";
+    let rights = file(&folder, "rights.yaml", all);
+    let security = Security { rights: Some(rights), ..Security::default() };
+    let served = Served::guarded(Config { security, ..Config::default() });
+    assert_eq!(served.post("/v1/reload", "").status, 200);
+    file(&folder, "rights.yaml", "{defaultEffect: deny, policies: [{id: all, effect: permitt}]}");
+    let broken = served.post("/v1/reload", "");
+    assert_eq!((broken.status, &broken.json()["type"]), (422, &json!("/problems/invalid-security")), "{}", broken.text);
+    assert!(broken.text.contains("rights.yaml"), "{}", broken.text);
+    assert_eq!(served.get("/v1/documents").status, 200, "the rights of before hold");
 }
 
 #[test]
@@ -175,8 +208,11 @@ fn s17_streams_end_with_the_token_and_with_the_server() {
     assert!(rest.ends_with("0\r\n\r\n"), "{rest}");
     let mut stream = follow("bob");
     let ended = std::thread::spawn(move || stream.read_to_string(&mut String::new()).is_ok());
+    let begun = Instant::now();
     drop(served);
     assert!(ended.join().unwrap());
+    // What is asked is given twenty seconds at the end; a stream asks for nothing any more.
+    assert!(begun.elapsed() < Duration::from_secs(10), "the end took {:?}", begun.elapsed());
 }
 
 #[cfg(unix)]
@@ -210,6 +246,45 @@ fn s19_actors_say_how_they_proved_who_they_are() {
         asked(&served, "ann", "PUT", "/v1/documents/AccessPolicy/access/a", &[JSON], &policy("a", "/x").to_string());
     assert_eq!(written.status, 201, "{}", written.text);
     assert_eq!(asked(&served, "ann", "GET", "/v1/revisions/1", &[], "").json()["actor"], "token:ann");
+}
+
+/// Every `digest` of an answer, wherever it stands.
+fn digests(json: &Json, found: &mut Vec<String>) {
+    match json {
+        Json::Array(items) => items.iter().for_each(|item| digests(item, found)),
+        Json::Object(fields) => {
+            found.extend(fields.get("digest").and_then(Json::as_str).map(str::to_owned));
+            fields.values().for_each(|field| digests(field, found));
+        }
+        _ => {}
+    }
+}
+
+/// N8: what is called a digest is that of one thing, on all endpoints.
+#[test]
+fn n8_a_revision_has_one_digest() {
+    let folder = tempfile::tempdir().unwrap();
+    file(&folder, "b.json", &policy("b", "/b").to_string());
+    let served = Served::start(Config { watch: vec![folder.path().to_owned()], ..Config::default() });
+    let path = "/v1/documents/AccessPolicy/access/a";
+    let written = served.ask("PUT", path, &[JSON], &policy("a", "/a").to_string());
+    let mut all = Vec::new();
+    digests(&written.json(), &mut all);
+    for path in
+        ["/readyz", "/v1/documents", "/v1/policies", "/v1/kinds", "/v1/contents", "/v1/revisions", "/v1/revisions/1"]
+    {
+        let answer = served.get(path);
+        digests(&answer.json(), &mut all);
+        all.extend(answer.header("upheld-digest").map(str::to_owned));
+    }
+    digests(&served.post("/v1/decide", "{}").json(), &mut all);
+    assert!(all.len() > 8, "{all:?}");
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), 1, "{all:?}");
+    // The documents of the store alone have one of their own, by another name.
+    let entry = served.get("/v1/revisions/1").json();
+    assert!(entry["stateDigest"].as_str().is_some_and(|digest| !all.contains(&digest.to_owned())), "{entry}");
 }
 
 #[test]

@@ -278,3 +278,30 @@ fn what_was_asked_before_the_end_is_answered() {
     assert!(answer.contains("HTTP/1.1 200") && answer.contains(r#""decision":"deny""#), "{answer}");
     runtime.block_on(stopping).unwrap();
 }
+
+/// S17: who begins to follow while the server ends is not waited for.
+#[test]
+fn s17_a_stream_that_begins_at_the_end_does_not_keep_the_server() {
+    let runtime = Runtime::new().unwrap();
+    let config = Config { listen: "127.0.0.1:0".parse().unwrap(), security: Security::open(), ..Config::default() };
+    let running = runtime.block_on(upheld_server::start(config)).unwrap();
+    let address = running.address();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.write_all(b"GET /v1/events HTTP/1.1\r\nhost: localhost\r\n").unwrap();
+    // Time for the server to read that much: it knows then that somebody is asking.
+    std::thread::sleep(Duration::from_millis(500));
+    let stopping = runtime.spawn(running.stop());
+    let until = Instant::now() + Duration::from_secs(10);
+    while TcpStream::connect(address).is_ok() {
+        assert!(Instant::now() < until, "the server still takes connections");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let begun = Instant::now();
+    stream.write_all(b"\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    runtime.block_on(stopping).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(10), "the end took {:?}", begun.elapsed());
+}

@@ -7,7 +7,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use upheld_server::Config;
-use upheld_server::config::{Anonymous, Limits, Security};
+use upheld_server::config::{Anonymous, Limits, Security, Tls};
 
 use crate::support::{Answer, Served, eventually};
 
@@ -98,6 +98,9 @@ fn s5_anonymous_access_is_a_setting_with_a_safe_default() {
     assert_eq!(can(with_tokens(Some(Anonymous::Read))), (true, true, Anonymous::Read));
     let elsewhere = Config { listen: "0.0.0.0:0".parse().unwrap(), ..Config::default() };
     assert_eq!(elsewhere.anonymous(), Anonymous::None, "other machines reach it");
+    let tls = Some(Tls { certificate: "server.pem".into(), key: "server.key".into(), clients: None });
+    let encrypted = Config { security: Security { tls, ..Security::default() }, ..Config::default() };
+    assert_eq!(encrypted.anonymous(), Anonymous::None, "it is meant for others than this machine");
     let rights = folder.path().join("rights.yaml");
     let health = "{defaultEffect: deny, policies: [{id: health, effect: permit, subjects: [], resources: [{path: /healthz}], actions: []}]}";
     std::fs::write(&rights, health).unwrap();
@@ -204,8 +207,13 @@ fn every_endpoint_says_405_to_methods_that_it_does_not_have() {
 
 /// A server whose snapshot has so many bytes that no system keeps all of them between two programs.
 fn with_a_large_snapshot(folder: &TempDir, limits: Limits) -> Served {
+    with_a_snapshot(folder, 12_000, limits)
+}
+
+/// A server whose snapshot has so many thousands of bytes.
+fn with_a_snapshot(folder: &TempDir, thousands: usize, limits: Limits) -> Served {
     let policy = "{id: a, effect: permit, subjects: [], resources: [], actions: []}\n";
-    let comment = format!("# {}\n", "x".repeat(1_000)).repeat(12_000);
+    let comment = format!("# {}\n", "x".repeat(1_000)).repeat(thousands);
     std::fs::write(folder.path().join("policies.yaml"), comment + policy).unwrap();
     Served::start(Config { limits, watch: vec![folder.path().to_owned()], ..Config::default() })
 }
@@ -229,6 +237,57 @@ fn s6_answers_that_nobody_reads_are_bounded() {
     let heads: Vec<&str> = lazy.iter().map(|(_, head)| head.as_str()).collect();
     // The last of them may be larger than what is left.
     assert_eq!(heads, [vec!["HTTP/1.1 200"; 3], vec!["HTTP/1.1 503"; 9]].concat());
+    assert_eq!(served.post("/v1/decide", QUESTION).status, 200, "small answers go on");
+    drop(lazy);
+    eventually(|| served.get("/v1/snapshot").status == 200);
+}
+
+/// A frame of HTTP/2.
+fn frame(sort: u8, flags: u8, stream: u32, content: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(content.len()).unwrap().to_be_bytes();
+    [&length[1..], &[sort, flags], &stream.to_be_bytes(), content].concat()
+}
+
+/// One connection of HTTP/2 that asks for the snapshot many times and lets nothing be sent: its window is zero.
+#[test]
+fn s6_streams_without_a_window_are_bounded_together() {
+    const STREAMS: u32 = 200;
+    let folder = tempfile::tempdir().unwrap();
+    let served = with_a_snapshot(&folder, 1_000, Limits { bytes: 3 << 20, ..Limits::default() });
+    let mut lazy = served.connect();
+    let no_window = [0, 4, 0, 0, 0, 0];
+    lazy.write_all(&[b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".as_slice(), &frame(4, 0, 0, &no_window)].concat()).unwrap();
+    // GET and http stand in the table of all connections; path and authority are written out.
+    let written = |place: u8, text: &str| [&[place, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
+    let head = [vec![0x82, 0x86], written(4, "/v1/snapshot"), written(1, "localhost")].concat();
+    for stream in 0..STREAMS {
+        lazy.write_all(&frame(1, 5, 2 * stream + 1, &head)).unwrap();
+    }
+    let (mut heads, mut whole, mut sent) = (0, 0, 0);
+    while heads < STREAMS {
+        let mut begin = [0; 9];
+        lazy.read_exact(&mut begin).unwrap();
+        let [one, two, three, sort, flags, ..] = begin;
+        let mut content = vec![0; usize::try_from(u32::from_be_bytes([0, one, two, three])).unwrap()];
+        lazy.read_exact(&mut content).unwrap();
+        match sort {
+            0 => sent += content.len(),
+            // 200 stands in the table, too; other statuses of large answers do not.
+            1 => {
+                heads += 1;
+                whole += u32::from(content.first() == Some(&0x88));
+            }
+            // Whoever is reset gets nothing either.
+            3 => heads += 1,
+            4 if flags & 1 == 0 => lazy.write_all(&frame(4, 1, 0, &[])).unwrap(),
+            _ => {}
+        }
+    }
+    assert_eq!(sent, 0, "there is no window");
+    assert!(
+        (1..=4).contains(&whole),
+        "{whole} answers of a megabyte wait, and there is room for three and what comes last"
+    );
     assert_eq!(served.post("/v1/decide", QUESTION).status, 200, "small answers go on");
     drop(lazy);
     eventually(|| served.get("/v1/snapshot").status == 200);

@@ -199,6 +199,23 @@ fn settings_that_would_open_a_door_are_refused() {
     assert!(said.contains("no key that can verify") && !said.contains("c2VjcmV0"), "{said}");
 }
 
+/// Issuers choose names, and their users sometimes, too: none of them is two lines anywhere.
+#[test]
+fn s19_a_name_with_an_end_of_a_line_is_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys.json");
+    let issuer = Issuer::new("k1");
+    fs::write(&path, issuer.set()).unwrap();
+    let served = served(KeysLocation::File(path));
+    let changes = json!({"sub": "ann\n2026-01-01 INFO token:root did it", "realm": {"roles": ["author"]}});
+    let token = issuer.sign(&claims(&changes));
+    let policy = r#"{"id": "a", "effect": "permit", "subjects": [], "resources": [], "actions": []}"#;
+    let written = asked(&served, "PUT", "/v1/documents/AccessPolicy/access/a", &token, policy);
+    assert_eq!(written.status, 201, "{}", written.text);
+    let entry = asked(&served, "GET", "/v1/revisions/1", &token, "").json();
+    assert_eq!(entry["actor"], "jwt:ann\\n2026-01-01 INFO token:root did it");
+}
+
 /// Follows events with a token; the stream once it began.
 fn following(served: &Served, token: &str) -> std::net::TcpStream {
     let mut stream = served.connect();
