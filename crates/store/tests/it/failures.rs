@@ -86,6 +86,32 @@ fn postgres_is_refused_without_naming_the_password() {
     });
 }
 
+/// S4: what is acknowledged is on the disk, also where the database is told to hurry.
+#[test]
+fn s4_commits_are_synchronous_whatever_the_database_does_for_others() {
+    const NOTED: &str = "\
+        CREATE TABLE noted (setting text); \
+        CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS \
+            $$ BEGIN INSERT INTO noted VALUES (current_setting('synchronous_commit')); RETURN NEW; END $$; \
+        CREATE TRIGGER note AFTER INSERT ON entry FOR EACH ROW EXECUTE FUNCTION note()";
+    let Some(database) = Database::start() else { return };
+    run(async {
+        let url = database.fresh().await.unwrap();
+        drop(Postgres::connect(&url).await.unwrap());
+        let mut connection = PgConnection::connect(&url).await.unwrap();
+        sqlx::raw_sql("ALTER ROLE CURRENT_USER SET synchronous_commit = off").execute(&mut connection).await.unwrap();
+        sqlx::raw_sql(NOTED).execute(&mut connection).await.unwrap();
+        let mut hurried = PgConnection::connect(&url).await.unwrap();
+        let usual: String = sqlx::query_scalar("SHOW synchronous_commit").fetch_one(&mut hurried).await.unwrap();
+        assert_eq!(usual, "off", "others are acknowledged early");
+        let store = Postgres::connect(&url).await.unwrap();
+        fill(&store, vec![vec![put("a", "1")], vec![put("b", "2")]]).await;
+        let noted: Vec<String> =
+            sqlx::query_scalar("SELECT setting FROM noted").fetch_all(&mut connection).await.unwrap();
+        assert_eq!(noted, ["on", "on"]);
+    });
+}
+
 #[test]
 fn a_database_that_never_answers_is_given_up() {
     // The system takes the connection, and nobody ever reads from it.

@@ -65,6 +65,16 @@ impl Server {
         self.ask(&format!("PUT /v1/documents/AccessPolicy/access/{name}"), &token, &policy.to_string())
     }
 
+    /// Ends it as service managers do; what it says with its exit code.
+    #[cfg(unix)]
+    fn terminate(mut self) -> Option<i32> {
+        let told = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(told.success());
+        let status = self.child.wait().unwrap();
+        self.rest.read_to_string(&mut String::new()).unwrap();
+        status.code()
+    }
+
     /// Kills it; what it logged.
     fn end(mut self) -> Vec<String> {
         self.child.kill().unwrap();
@@ -98,19 +108,79 @@ fn a_limit_of_the_size_of_files_fails_writes_and_nothing_else() {
     assert!(text(&verified.stdout).starts_with("Whole: "));
 }
 
+/// S8: whoever copies the file of a server that was ended has everything, every time.
+#[cfg(unix)]
+#[test]
+fn s8_a_server_that_was_ended_leaves_one_file_with_everything() {
+    for round in 0..6 {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::start(folder.path(), "", "");
+        for number in 0..5 {
+            assert!(server.put(&format!("p{number}"), "first").contains(" 201 "));
+        }
+        // Somebody who follows does not keep the file open.
+        let mut following = TcpStream::connect(&server.address).unwrap();
+        following.write_all(b"GET /v1/events HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+        assert_eq!(server.terminate(), Some(0));
+        let names = |folder: &Path| -> Vec<String> {
+            std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+        };
+        let left = names(&folder.path().join("data"));
+        assert!(!left.iter().any(|name| name.ends_with("-wal") || name.ends_with("-shm")), "round {round}: {left:?}");
+        std::fs::create_dir(folder.path().join("copy")).unwrap();
+        std::fs::copy(folder.path().join("data/upheld.db"), folder.path().join("copy/upheld.db")).unwrap();
+        let verified = run(folder.path(), "verify --data copy");
+        assert!(text(&verified.stdout).starts_with("Whole: revisions 0 to 5, 5 of them"), "{}", text(&verified.stdout));
+    }
+}
+
+/// S9: what is not what was written is not served, not exported, and told.
+#[cfg(unix)]
+#[test]
+fn s9_a_store_that_was_altered_is_not_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), "", "");
+    assert!(server.put("a", "nobody-else").contains(" 201 "));
+    assert_eq!(server.terminate(), Some(0));
+    let file = folder.path().join("data/upheld.db");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let places: Vec<usize> =
+        bytes.windows(11).enumerate().filter(|(_, own)| own == b"nobody-else").map(|(at, _)| at).collect();
+    assert!(!places.is_empty());
+    for place in places {
+        bytes[place..place + 11].copy_from_slice(b"anybody-now");
+    }
+    std::fs::write(&file, bytes).unwrap();
+    let verified = run(folder.path(), "verify --data data");
+    assert_eq!(verified.status.code(), Some(1));
+    assert!(text(&verified.stdout).starts_with("DAMAGED: "), "{}", text(&verified.stdout));
+    let exported = run(folder.path(), "export --data data");
+    assert_ne!(exported.status.code(), Some(0));
+    assert!(!text(&exported.stdout).contains("anybody-now"), "{}", text(&exported.stdout));
+    let served = run(folder.path(), "serve --data data --listen 127.0.0.1:0");
+    assert_eq!(served.status.code(), Some(2), "{}", text(&served.stderr));
+    assert!(text(&served.stderr).contains("verify"), "what to do is told: {}", text(&served.stderr));
+}
+
 #[test]
 fn who_is_not_let_in_has_a_line_in_the_log_that_nobody_can_forge() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), "", "");
+    let tokens = format!("tokens: [{{name: viewer, roles: [viewer], sha256: '{VIEWER_HASH}'}}]\n");
+    std::fs::write(folder.path().join("tokens.yaml"), tokens).unwrap();
+    std::fs::write(folder.path().join("security.yaml"), "tokens: tokens.yaml\n").unwrap();
+    let server = Server::start(folder.path(), "", "--security security.yaml --anonymous read");
     let guest = server.told.iter().find(|line| line.contains("guests"));
     assert!(guest.is_some_and(|line| line.contains("may ask and read")), "{:?}", server.told);
     let wrong = "authorization: Bearer upheld_hunter2\r\nx-request-id: mine\r\n";
     assert!(server.ask("GET /v1/documents/a%0a%7B%22level%22%3A1%7D", wrong, "").starts_with("HTTP/1.1 401 "));
     assert!(server.ask("PUT /v1/documents/A/b/c", "", "{}").starts_with("HTTP/1.1 401 "));
     assert!(server.ask("GET /v1/documents", "origin: http://evil.example\r\n", "").starts_with("HTTP/1.1 403 "));
+    let viewer = format!("authorization: Bearer {VIEWER}\r\n");
+    assert!(server.ask("PUT /v1/documents/A/b/c", &viewer, "{}").starts_with("HTTP/1.1 403 "));
     let lines: Vec<Json> = server.end().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
     let security: Vec<&Json> = lines.iter().filter(|line| line["target"] == "upheld_server::security").collect();
-    assert_eq!(security.len(), 3, "{lines:?}");
+    assert_eq!(security.len(), 4, "{lines:?}");
+    assert_eq!((&security[3]["caller"], &security[3]["address"]), (&"token:viewer".into(), &"127.0.0.1".into()));
     assert_eq!((&security[0]["address"], &security[0]["id"]), (&"127.0.0.1".into(), &"mine".into()));
     assert_eq!(security[0]["path"], "/v1/documents/a%0a%7B%22level%22%3A1%7D");
     assert!(security[0]["because"].as_str().unwrap().contains("token is not known"));
@@ -282,6 +352,10 @@ fn anonymous_access_is_shown_with_its_origin() {
     assert!(server.ask("GET /v1/documents", "", "").starts_with("HTTP/1.1 401 "));
     server.end();
 }
+
+/// A token, and what its file has of it.
+const VIEWER: &str = "upheld_viewer-0123456789abcdef0123456789abcdef";
+const VIEWER_HASH: &str = "7d678eb1bd3272f61ac2f49372c2ea31a0bf5957af21be34d916f4149586c0a9";
 
 const PRIVATE: &str = "-----BEGIN PRIVATE KEY-----
 MC4CAQAwBQYDK2VwBCIEIDZ7XCFq2nh19y8lu4/QwTWObAieIX4ckCNkUmuIt74Z
