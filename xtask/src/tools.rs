@@ -83,3 +83,43 @@ fn can_be_had(tool: &dyn Tool, missing: Missing) -> bool {
     }
     tool.is_there()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A tool that is there once it is installed.
+    struct Wanted(Cell<bool>);
+
+    impl Tool for Wanted {
+        fn name(&self) -> &'static str {
+            "wanted"
+        }
+
+        fn without(&self) -> &'static str {
+            "UPHELD_WITHOUT_WANTED_IN_A_TEST"
+        }
+
+        fn is_there(&self) -> bool {
+            self.0.get()
+        }
+
+        fn how(&self) -> String {
+            "nothing".to_owned()
+        }
+
+        fn install(&self) {
+            self.0.set(true);
+        }
+    }
+
+    #[test]
+    fn nothing_is_installed_unless_somebody_asks_for_it() {
+        let tool = Wanted(Cell::new(false));
+        assert!(!can_be_had(&tool, Missing::Listed) && !tool.is_there());
+        assert!(can_be_had(&tool, Missing::Installed) && tool.is_there());
+        assert!(can_be_had(&tool, Missing::Listed), "what is there is used");
+    }
+}

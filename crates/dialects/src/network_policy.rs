@@ -21,7 +21,7 @@ use upheld_report::Answer;
 use self::reader::Network;
 use crate::dialect::{Builtin, Dialect, Inventory, ListedObject, Listing, Opening, Reader};
 use crate::document::Resource;
-use crate::identity::{Identify, KindsInForce, Whose, in_namespace};
+use crate::identity::{Identify, Identity, KindsInForce, Whose, in_namespace};
 use crate::question::{Asked, Refused, Words};
 use crate::shape::Shape;
 
@@ -81,6 +81,12 @@ impl Dialect for NetworkPolicy {
 
     fn usual_example(&self) -> Option<&'static str> {
         Some(questions::EXAMPLE)
+    }
+
+    fn command_about(&self, object: &Identity) -> Option<String> {
+        let Identity { kind, scope, name } = object;
+        let is_known = workloads::TYPES.iter().any(|known| known.name == *kind);
+        is_known.then(|| format!("upheld explain {}/{scope}/{name}", kind.to_lowercase()))
     }
 
     fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {

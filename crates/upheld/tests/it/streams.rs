@@ -183,6 +183,56 @@ fn demo_can_be_written_and_asked() {
     assert!(again.starts_with("exit 2"), "files are not overwritten: {again}");
 }
 
+/// Whoever built it by `cargo demo` has no `upheld` on the path: each command that is shown can be pasted all the same.
+#[cfg(unix)]
+#[test]
+fn n10_every_command_of_the_demo_can_be_pasted() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let demo = upheld(folder.path()).arg("demo").env("PATH", "/usr/bin:/bin").output().expect("the program starts");
+    let told = String::from_utf8(demo.stdout).expect("text");
+    let questions = told.lines().filter_map(|line| line.strip_prefix("$ "));
+    let next = told.split_once("\nNext\n").expect("what to do next").1;
+    // What a command is for stands behind two blanks.
+    let next = next.lines().map(|line| line.trim().split_once("  ").expect("a command and what it is for").0);
+    let commands: Vec<&str> = questions.chain(next).collect();
+    assert_eq!(commands.len(), 8, "{told}");
+    for command in commands {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", command]).current_dir(folder.path()).env_clear().env("PATH", "/usr/bin:/bin");
+        let output = shell.output().expect("there is a shell");
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{command}: {}", shown(&output));
+    }
+    assert!(folder.path().join("shop").is_dir(), "the files were written");
+}
+
+/// Hints are about what was read, and are commands that answer.
+#[test]
+fn n6_hints_are_about_the_family_that_was_read() {
+    for (files, wanted) in [
+        ("examples/compliance", "`upheld audit --object "),
+        ("examples/kgateway-policy-application-and-merging", "`upheld explain gateway/"),
+        ("examples/access", "--subject"),
+        ("examples/network-policies", "`upheld explain "),
+    ] {
+        let told = shown(&run(&root(), &format!("explain -f {files}")));
+        assert!(told.starts_with("exit 2") && told.contains(wanted), "{files}: {told}");
+        for of_kuma in ["web-1", "dataplane", "TrafficLog", "kuma"] {
+            assert!(!told.contains(of_kuma), "{files}: {of_kuma} is of another system: {told}");
+        }
+        let hint =
+            told.split('`').find(|part| part.starts_with("upheld explain ") || part.starts_with("upheld audit "));
+        if let Some(hint) = hint {
+            let answered = run(&root(), hint.trim_start_matches("upheld "));
+            assert!(matches!(answered.status.code(), Some(0 | 1)), "{hint}: {}", shown(&answered));
+        }
+    }
+    let nearest = shown(&run(&root(), "explain checkout -f examples/compliance"));
+    assert!(
+        nearest.contains("did you mean `upheld audit --object project/checkout -f examples/compliance`?"),
+        "{nearest}"
+    );
+}
+
 #[test]
 fn watching_answers_again_after_a_change() {
     let folder = tempfile::tempdir().expect("a temporary folder");
