@@ -285,7 +285,7 @@ codes! {
     DecideUnanimous = "decide.unanimous" ["by"],
     /// The highest priority that applies.
     DecidePriority = "decide.priority-deny-overrides" ["by"],
-    /// No policy that applies says otherwise.
+    /// No matching policy denies it.
     DecideUnopposed = "decide.unopposed" ["by"],
     /// It says the same as the one that decided, and comes later.
     DecideSame = "decide.same-effect" ["by"],

@@ -17,7 +17,7 @@ const MOST: usize = 60;
 /// Rows and columns of the matrix.
 const MATRIX: usize = 40;
 
-/// What an audit found, and which edits would mend most of it.
+/// What an audit found, and which edits would fix most of it.
 pub fn compliance(audit: &Json, fixes: Option<&Json>) -> Page {
     let violations = audit.items("violations");
     let vacuous = audit.number("summary/vacuous");

@@ -102,20 +102,72 @@ const UNCLEAR: [&str; 14] = [
     "what was asked is answered",
 ];
 
-/// Comments are for those who change the program, and so are tests.
+/// Comments are for those who change the program, and so are tests. But descriptions of endpoints and flags are made of comments, and of
+/// packages, of manifests; a sentence may go on in the next line.
 #[test]
 fn nothing_that_is_shown_has_to_be_read_twice() {
     let mut shown: Vec<PathBuf> = all_pages();
-    sources(&root().join("crates"), &mut shown);
+    for folder in ["crates", "examples"] {
+        sources(&root().join(folder), &mut shown);
+    }
     let mut found = Vec::new();
     for path in shown {
-        let text = fs::read_to_string(&path).expect("readable");
-        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
-            let line = line.to_lowercase();
-            found.extend(UNCLEAR.iter().filter(|phrase| line.contains(**phrase)).map(|phrase| (path.clone(), *phrase)));
-        }
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let is_told = |line: &&str| !line.trim_start().starts_with("//") || line.trim_start().starts_with("///");
+        let words: Vec<&str> = text.lines().filter(is_told).flat_map(str::split_whitespace).collect();
+        let words: Vec<&str> = words.into_iter().filter(|word| !matches!(*word, "///" | "\\" | "#")).collect();
+        let text = words.join(" ").to_lowercase();
+        found.extend(UNCLEAR.iter().filter(|phrase| text.contains(**phrase)).map(|phrase| (path.clone(), *phrase)));
     }
     assert!(found.is_empty(), "{found:?}");
+}
+
+/// What is printed at length for each command, too.
+#[test]
+fn no_help_has_to_be_read_twice() {
+    let help = |line: &str| shown(&run(&root(), line)).split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let all = shown(&run(&root(), "--help"));
+    let listed = all.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let commands: Vec<&str> =
+        listed.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(commands.len() > 30, "{commands:?}");
+    for command in commands {
+        let told = help(&format!("help {command}"));
+        assert!(told.starts_with("exit 0"), "{command}: {told}");
+        let found: Vec<_> = UNCLEAR.iter().filter(|phrase| told.contains(**phrase)).collect();
+        assert!(found.is_empty(), "{command}: {found:?}");
+    }
+}
+
+/// What a stranger looks for, in the order in which it is looked for: their own files before what is shown of others'.
+#[test]
+fn n12_the_readme_is_short_and_everything_is_found_from_it() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("readable");
+    let place = |what: &str| readme.find(what).unwrap_or_else(|| panic!("{what} is missing"));
+    let order = [
+        "cargo demo",
+        "cargo install",
+        "## On your own files",
+        "```console",
+        "## As a server",
+        "## As a library",
+        "## Where next",
+    ];
+    let places: Vec<usize> = order.iter().map(|what| place(what)).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(readme.lines().count() <= 180, "{} lines", readme.lines().count());
+    let next: BTreeSet<&str> = links(&readme).collect();
+    for page in ["comparison", "troubleshooting", "versions", "ci", "library", "testing"] {
+        assert!(next.contains(format!("docs/{page}.md").as_str()), "{page}");
+    }
+    for page in fs::read_dir(root().join("docs/start")).expect("readable").flatten() {
+        let name = page.file_name().into_string().expect("text");
+        assert!(next.contains(format!("docs/start/{name}").as_str()), "{name}");
+    }
+    let comparison = fs::read_to_string(root().join("docs/comparison.md")).expect("readable");
+    for other in ["kumactl", "gwctl", "egctl", "OPA", "Cerbos", "Cedar", "Kyverno"] {
+        assert!(comparison.contains(other), "{other}");
+    }
 }
 
 /// What messages are made of, and what they come to.
@@ -125,7 +177,9 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         let is = |extension: &str| path.extension().is_some_and(|own| own == extension);
         if path.is_dir() {
             sources(&path, found);
-        } else if (is("rs") && path.components().any(|part| part.as_os_str() == "src")) || is("snap") {
+        } else if (is("rs") && path.components().any(|part| part.as_os_str() == "src"))
+            || ["snap", "toml", "md", "yaml", "service", "js"].into_iter().any(is)
+        {
             found.push(path);
         }
     }

@@ -19,6 +19,11 @@ fn transcripts_in_the_documentation_are_real() {
         let place = Place::of(&path);
         let (fresh, count) = replay(&text, &place);
         commands += count;
+        assert!(
+            count >= 3 || matches!(place, Place::Root),
+            "{}: a walk-through has commands, and {count} are run",
+            path.display()
+        );
         if fresh != text {
             if update {
                 std::fs::write(&path, &fresh).expect("documents are writable");

@@ -133,7 +133,7 @@ pub(super) async fn connections(visit: Visit) -> Response {
     }
 }
 
-/// Who violates which policy, and what would mend it.
+/// Who violates which policy, and what would fix it.
 pub(super) async fn compliance(visit: Visit) -> Response {
     let words = visit.words();
     match visit.post(Address::of("/v1/audit"), &words).await {
