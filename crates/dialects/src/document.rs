@@ -208,13 +208,18 @@ impl<'t> Resource<'t> {
         self.meta("labels").and_then(|labels| labels.get("kuma.io/mesh"))
     }
 
+    /// What holds its name, and the field beside it that says when it was created.
+    pub fn made_in(self) -> Option<(Value<'t>, &'static str)> {
+        match self.form {
+            Form::Universal => Some((self.document, "creationTime")),
+            Form::Kubernetes => Some((self.header.metadata?, "creationTimestamp")),
+        }
+    }
+
     /// When it was created, if the document says so. The zero time of the source systems means unknown.
     pub fn created(self, source: SourceId, found: &mut Diagnostics) -> Option<Timestamp> {
-        let field = match self.form {
-            Form::Universal => "creationTime",
-            Form::Kubernetes => "creationTimestamp",
-        };
-        let value = self.meta(field).filter(|value| value.kind() != Kind::Null)?;
+        let (holder, field) = self.made_in()?;
+        let value = holder.get(field).filter(|value| value.kind() != Kind::Null)?;
         if value.text().starts_with("0001-01-01T00:00:00") {
             return None;
         }

@@ -87,6 +87,15 @@ impl<'t> Edited<'t> {
         }
     }
 
+    /// What it takes that a key of a map has one value, which is no list.
+    pub fn set_one(self, map: Value<'t>, key: &str, value: &str) -> Option<Vec<Replacement>> {
+        match map.entries().find(|(name, _)| name.text() == key) {
+            _ if self.format == Format::Csv => None,
+            Some((name, old)) => self.value(name, old, &[value]),
+            None => self.entry(map, key, &self.scalar(value)),
+        }
+    }
+
     /// What it takes that a map has a map under a key, in which another key has these values.
     pub fn set_within(self, outer: Value<'t>, name: &str, key: &str, values: &[&str]) -> Option<Vec<Replacement>> {
         if self.format == Format::Csv {

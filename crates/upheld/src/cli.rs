@@ -187,8 +187,7 @@ pub(crate) enum Command {
         upheld lint --only UP2 --fail-on error            only what names and ages decide\n  \
         upheld lint -o github                             beside the lines of a change\n  \
         upheld lint -o sarif > lint.sarif                 for code scanning\n  \
-        upheld lint --fix                                 remove what changes no result, each proved first\n  \
-        upheld lint --baseline old.json --fail-on-new     fail on what is new only\n\n\
+        upheld lint --fix                                 remove what changes no result, each proved first\n\n\
         A comment in a document allows a finding there: # upheld: allow UP201 until 2030-12-31 because …")]
     Lint(Lint),
     /// What changes, for whom: two folders, two git revisions or two editions of the rules: 0 nothing, 1 something
@@ -198,7 +197,8 @@ pub(crate) enum Command {
         upheld diff old/ new/                             two folders\n  \
         upheld diff --fail-on widened,hard main..         for pipelines: nothing may be opened by mistake\n  \
         upheld diff -o markdown main..HEAD                a comment on a change\n  \
-        upheld diff --semantics kuma/0.3..kuma/0.4        what an upgrade changes")]
+        upheld diff --semantics kuma/0.3..kuma/0.4        what an upgrade changes\n  \
+        upheld diff --recreated                           what a restore from a backup would change")]
     Diff(Diff),
     /// Show that a change leaves every result as it is, or find one that it does not: 0 equal, 1 not, 3 undecided
     #[command(before_help = "Examples:\n  \

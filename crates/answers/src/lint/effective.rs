@@ -23,7 +23,7 @@ use crate::all_pairs::tally;
 use crate::{Options, Words, World};
 
 /// So many questions of one kind or system are asked; beyond that, nothing is said about its values.
-const MOST: usize = 20_000;
+const MOST: usize = 10_000;
 
 /// What is to be said of the values of all policies that are merged.
 pub(super) fn findings(world: &World<'_>) -> Vec<Finding> {

@@ -15,7 +15,7 @@ use crate::shown::shown;
 use crate::{Words, World};
 
 /// So many questions of one system are asked.
-const MOST: usize = 20_000;
+const MOST: usize = 10_000;
 
 /// Keys under which documents say whose they are, or what they are for.
 const OWNERS: [&str; 7] = ["owner", "owners", "team", "contact", "maintainer", "maintainers", "description"];
@@ -35,6 +35,19 @@ pub(super) fn findings(world: &World<'_>, wanted: &LintWanted) -> Result<Vec<Fin
 struct Gaps {
     kind: String,
     all: BTreeMap<NodeRef, Gap>,
+}
+
+/// Whether some policy holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Covered {
+    Yes,
+    No,
+}
+
+impl Covered {
+    fn of(holds: bool) -> Self {
+        if holds { Self::Yes } else { Self::No }
+    }
 }
 
 /// Where policies of a kind say nothing about an object.
@@ -83,7 +96,7 @@ impl Gaps {
             for (from, to, standing) in mesh.each() {
                 let Some(at) = places.get(&from) else { continue };
                 let name = snapshot.text(from);
-                self.add(*at, name, standing.policies.is_empty(), &format!("{name} → {to}"));
+                self.add(*at, name, Covered::of(!standing.policies.is_empty()), || format!("{name} → {to}"));
             }
         }
         Ok(())
@@ -100,20 +113,21 @@ impl Gaps {
             let Ok(object) = shown(snapshot, object, world.options().mesh.as_deref()) else { continue };
             for report in answer.reports {
                 if report.kind == self.kind {
-                    self.add(object.node, &object.name, report.verdict == Verdict::Unset, &report.about.what);
+                    self.add(object.node, &object.name, Covered::of(report.verdict != Verdict::Unset), || {
+                        report.about.what.clone()
+                    });
                 }
             }
         }
     }
 
-    fn add(&mut self, at: NodeRef, name: &str, is_uncovered: bool, example: &str) {
-        let gap = self.all.entry(at).or_default();
-        name.clone_into(&mut gap.name);
+    fn add(&mut self, at: NodeRef, name: &str, covered: Covered, example: impl FnOnce() -> String) {
+        let gap = self.all.entry(at).or_insert_with(|| Gap { name: name.to_owned(), ..Gap::default() });
         gap.of += 1;
-        if is_uncovered {
+        if covered == Covered::No {
             gap.uncovered += 1;
             if gap.example.is_empty() {
-                example.clone_into(&mut gap.example);
+                gap.example = example();
             }
         }
     }

@@ -1,6 +1,7 @@
 //! `/v1/lint`, `/v1/diff`, `/v1/prove`, `/v1/affected`, `/v1/why-not`, `/v1/survival`, `/v1/suppose`: what is wrong with policies, what changes between two
 //! revisions, what depends on one of them, what stands in its way, and what would hold if documents were others. Callers get what they would get of a server that holds only what they may see.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -9,7 +10,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_answers::formats::{Findings, FindingsBaseline};
-use upheld_answers::{LintWanted, Supposition, Words};
+use upheld_answers::{LintWanted, Remade, Supposition, Words};
 use upheld_store::Revision;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -79,10 +80,17 @@ struct DiffQuestion {
     before: Option<Revision>,
     /// The second; the current one when left out.
     after: Option<Revision>,
+    /// In place of the first: what if these policies were deleted and made again now?
+    recreated: Vec<String>,
+    /// The same of all policies at once, as after a restore from a backup.
+    restored: bool,
+    /// What if these policies had other names?
+    renamed: BTreeMap<String, String>,
 }
 
 /// What changes from one revision to another, and for whom? `{"before": 3, "after": 5}`; left out, the current one and the one before it. What
-/// documents would do that are not written yet, a write with `dryRun=true` says.
+/// documents would do that are not written yet, a write with `dryRun=true` says. `{"recreated": ["a"]}`, `{"restored": true}` and
+/// `{"renamed": {"a": "b"}}` ask what would change if policies were made again, or were called otherwise.
 #[utoipa::path(post, path = "/v1/diff", request_body(content = Object, example = json!({})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn diff(sides: Sides) -> Result<Response, Problem> {
@@ -185,6 +193,8 @@ async fn suppose(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawB
 struct Sides {
     before: Arc<View>,
     after: Arc<View>,
+    /// What is supposed of the second, in place of the first.
+    supposed: Option<Remade>,
 }
 
 impl FromRequest<Shared> for Sides {
@@ -205,14 +215,33 @@ impl FromRequest<Shared> for Sides {
             Some(revision) => at(revision).await?,
             None => view,
         };
-        let before = question.before.unwrap_or(Revision(after.revision().0.saturating_sub(1)));
-        Ok(Self { before: at(before).await?, after })
+        let DiffQuestion { before, recreated, restored, renamed, .. } = question;
+        let supposed = Remade { recreated, restored, renamed };
+        match (supposed.is_something(), before) {
+            (true, Some(_)) => {
+                let detail = "`before` and what is supposed of policies are two questions";
+                Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "no-answer", detail))
+            }
+            (true, None) => Ok(Self { before: Arc::clone(&after), after, supposed: Some(supposed) }),
+            (false, before) => {
+                let before = before.unwrap_or(Revision(after.revision().0.saturating_sub(1)));
+                Ok(Self { before: at(before).await?, after, supposed: None })
+            }
+        }
     }
 }
 
 impl Sides {
     /// What changes, as programs get it.
     async fn compared(&self) -> Result<Json_, Problem> {
+        if let Some(supposed) = self.supposed.clone() {
+            let held = Arc::clone(&self.after);
+            let said = ask(&self.after, move |world| {
+                let (after, shifts) = world.if_supposed(&held.loaded, &supposed, &())?;
+                Ok(shifts.document(world.snapshot().digest(), after.snapshot.digest()))
+            });
+            return said.await;
+        }
         let [before, after] = [&self.before, &self.after].map(Arc::clone);
         let done = heavy(move || before.shifts_to(&after, now()).document(before.digest(), after.digest()));
         let stopped = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the question was not answered");

@@ -41,6 +41,15 @@ fn revisions_are_compared_and_dry_runs_say_what_they_would_change() {
     assert_eq!(served.post("/v1/prove", r#"{"before": 3}"#).json()["verdict"], "equal");
     assert_eq!(served.post("/v1/diff", r#"{"before": 9}"#).status, 404);
     assert_eq!(served.post("/v1/diff", r#"{"befor": 1}"#).status, 400);
+    let made_again = served.post("/v1/diff", r#"{"recreated": ["a"]}"#).json();
+    assert_eq!(
+        (&made_again["verdict"], &made_again["changed"][0]["name"]),
+        (&json!("equal"), &json!("a")),
+        "{made_again:#}"
+    );
+    assert_eq!(served.post("/v1/prove", r#"{"restored": true}"#).json()["verdict"], "equal");
+    assert_eq!(served.post("/v1/diff", r#"{"renamed": {"nobody": "x"}}"#).status, 422);
+    assert_eq!(served.post("/v1/diff", r#"{"before": 1, "recreated": ["a"]}"#).status, 422);
 }
 
 #[test]

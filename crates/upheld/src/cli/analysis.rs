@@ -3,6 +3,8 @@
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
+use upheld_answers::Remade;
+
 use super::Question;
 use crate::complete;
 
@@ -19,12 +21,38 @@ pub(crate) struct Sides {
 pub(crate) struct Diff {
     #[command(flatten)]
     pub(crate) sides: Sides,
+    /// What if a policy were deleted and made again now; without a name: all of them at once, as after a restore from a backup
+    #[arg(long, value_name = "POLICY", num_args = 0..=1, require_equals = true, value_delimiter = ',', conflicts_with = "sides")]
+    pub(crate) recreated: Option<Vec<String>>,
+    /// What if a policy had another name; repeatable
+    #[arg(long, value_name = "OLD=NEW", conflicts_with = "sides", value_parser = renamed)]
+    pub(crate) renamed: Vec<(String, String)>,
     /// Exit with 1 only if this is among what changes; repeatable, or with commas [default: anything]
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     pub(crate) fail_on: Vec<Worse>,
     /// Exit with 0 whatever changes
     #[arg(long, conflicts_with = "fail_on")]
     pub(crate) exit_zero: bool,
+}
+
+impl Diff {
+    /// What is supposed of documents, in place of a second side.
+    pub(crate) fn supposed(&self) -> Remade {
+        let recreated = self.recreated.clone().unwrap_or_default();
+        Remade {
+            restored: self.recreated.is_some() && recreated.is_empty(),
+            recreated,
+            renamed: self.renamed.iter().cloned().collect(),
+        }
+    }
+}
+
+/// Reads `OLD=NEW`.
+fn renamed(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.to_owned(), new.to_owned())),
+        _ => Err("write the old name and the new one: OLD=NEW".to_owned()),
+    }
 }
 
 /// What a change can bring that somebody may not want.

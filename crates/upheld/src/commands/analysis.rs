@@ -11,11 +11,11 @@ pub(super) mod why_not;
 use std::path::Path;
 
 use crate::report::{Comparison, Shifts};
-use upheld_answers::{Options, World};
+use upheld_answers::{Options, Remade, World};
 use upheld_loader::load::Loaded;
 use upheld_model::{Diagnostic, Fault};
 
-use super::{Session, not_answered, refuse, server};
+use super::{Session, not_answered, print_refused, refuse, server};
 use crate::cli::Sides;
 use crate::config::{Setting, Settings};
 use crate::exit::Exit;
@@ -41,6 +41,21 @@ fn compare(session: &Session<'_>, sides: &Sides) -> Result<Compared, Exit> {
     Ok(Compared { before: before.0, after: after.0, shifts })
 }
 
+/// What would change if something about the documents were otherwise.
+fn suppose(session: &Session<'_>, supposed: &Remade) -> Result<Compared, Exit> {
+    super::decision::now(session).map_err(|problems| refuse(&[problems]))?;
+    let side = server(session.common).map_or(Side::Files, Side::Served);
+    let [semantics, _] = editions(&session.settings);
+    let (before, options) = read_side(session, side, semantics)?;
+    let bar = bar::Bar::new("results");
+    let found = World::new(&before.snapshot, &options).if_supposed(&before, supposed, &bar);
+    drop(bar);
+    match found {
+        Ok((after, shifts)) => Ok(Compared { before, after, shifts }),
+        Err(refused) => Err(print_refused(&before, &refused)),
+    }
+}
+
 /// One side: what was read, and how it is asked.
 type Read = (Loaded, Options);
 
@@ -49,21 +64,25 @@ fn read(session: &Session<'_>, sides: &Sides) -> Result<[Read; 2], Exit> {
     let semantics = editions(&session.settings);
     let mut read = Vec::new();
     for (side, semantics) in wanted.into_iter().zip(semantics) {
-        let mut settings = Settings { semantics, ..session.settings.clone() };
-        let mut revision = None;
-        match side {
-            Side::Paths(value) => settings.files = Setting { value, origin: "argument".to_owned() },
-            Side::Revision(name) => revision = Some(name),
-            Side::Files => {}
-            Side::Served(server) => {
-                super::take_along(&server, &mut settings).map_err(|no_answer| not_answered(&no_answer))?;
-            }
-        }
-        let loaded = load::snapshot(&settings, revision.as_deref()).ok_or(Exit::Failed)?;
-        let options = Options { semantics: settings.semantics.value.clone(), ..session.options() };
-        read.push((loaded, options));
+        read.push(read_side(session, side, semantics)?);
     }
     <[Read; 2]>::try_from(read).map_err(|_| Exit::Failed)
+}
+
+fn read_side(session: &Session<'_>, side: Side, semantics: Setting<Vec<String>>) -> Result<Read, Exit> {
+    let mut settings = Settings { semantics, ..session.settings.clone() };
+    let mut revision = None;
+    match side {
+        Side::Paths(value) => settings.files = Setting { value, origin: "argument".to_owned() },
+        Side::Revision(name) => revision = Some(name),
+        Side::Files => {}
+        Side::Served(server) => {
+            super::take_along(&server, &mut settings).map_err(|no_answer| not_answered(&no_answer))?;
+        }
+    }
+    let loaded = load::snapshot(&settings, revision.as_deref()).ok_or(Exit::Failed)?;
+    let options = Options { semantics: settings.semantics.value.clone(), ..session.options() };
+    Ok((loaded, options))
 }
 
 /// Where one side comes from.

@@ -216,6 +216,20 @@ fn beside_a_baseline_only_new_findings_fail() {
 }
 
 #[test]
+fn what_rests_on_a_name_flips_when_it_changes() {
+    let folder = example("demo");
+    let renamed = told(folder.path(), "diff --renamed HealthCheck/hc-a=hc-z");
+    assert!(renamed.starts_with("exit 1") && renamed.contains("HealthCheck by hc-b, before by hc-a"), "{renamed}");
+    assert!(told(folder.path(), "diff --renamed HealthCheck/hc-a=hc-0").starts_with("exit 0"));
+    assert!(told(folder.path(), "diff --renamed hc-a").contains("OLD=NEW"));
+    assert!(told(folder.path(), "diff --recreated=hc-a").starts_with("exit 0"), "no age decides here");
+    assert!(told(folder.path(), "diff --recreated").starts_with("exit 0"));
+    let unknown = told(folder.path(), "diff --recreated=hc-x");
+    assert!(unknown.starts_with("exit 2") && unknown.contains("nothing is called `hc-x`"), "{unknown}");
+    assert!(told(folder.path(), "diff --recreated main..HEAD").starts_with("exit 2"), "two questions");
+}
+
+#[test]
 fn who_set_a_field_and_when_an_answer_changed_is_in_the_history() {
     let folder = history();
     let blamed = told(folder.path(), "blame --kind HealthCheck --from web-1 --to backend-1");

@@ -3,14 +3,16 @@
 use crate::report::{Direction, Shifts, Turn};
 use upheld_answers::formats::shifts_markdown;
 
-use super::{Compared, compare, exit_of};
+use super::{Compared, compare, exit_of, suppose};
 use crate::cli::{Diff, Findings, Format, Output, Worse};
 use crate::commands::Session;
 use crate::exit::Exit;
 use crate::render::{print_plain, shifts};
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Diff) -> Exit {
-    let compared = match compare(session, &wanted.sides) {
+    let supposed = wanted.supposed();
+    let compared = if supposed.is_something() { suppose(session, &supposed) } else { compare(session, &wanted.sides) };
+    let compared = match compared {
         Ok(compared) => compared,
         Err(exit) => return exit,
     };
