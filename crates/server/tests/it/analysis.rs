@@ -41,15 +41,15 @@ fn revisions_are_compared_and_dry_runs_say_what_they_would_change() {
     assert_eq!(served.post("/v1/prove", r#"{"before": 3}"#).json()["verdict"], "equal");
     assert_eq!(served.post("/v1/diff", r#"{"before": 9}"#).status, 404);
     assert_eq!(served.post("/v1/diff", r#"{"befor": 1}"#).status, 400);
-    let made_again = served.post("/v1/diff", r#"{"recreated": ["a"]}"#).json();
+    let made_again = served.post("/v1/diff", r#"{"recreated": ["b"]}"#).json();
     assert_eq!(
         (&made_again["verdict"], &made_again["changed"][0]["name"]),
-        (&json!("equal"), &json!("a")),
+        (&json!("equal"), &json!("b")),
         "{made_again:#}"
     );
     assert_eq!(served.post("/v1/prove", r#"{"restored": true}"#).json()["verdict"], "equal");
     assert_eq!(served.post("/v1/diff", r#"{"renamed": {"nobody": "x"}}"#).status, 422);
-    assert_eq!(served.post("/v1/diff", r#"{"before": 1, "recreated": ["a"]}"#).status, 422);
+    assert_eq!(served.post("/v1/diff", r#"{"before": 1, "recreated": ["b"]}"#).status, 422);
 }
 
 #[test]
@@ -61,7 +61,6 @@ fn findings_and_what_depends_on_a_policy_are_told() {
     let linted = served.post("/v1/lint", "{}").json();
     assert_eq!(linted["findings"][0]["code"], "UP101", "{linted:#}");
     assert_eq!(served.post("/v1/lint", r#"{"only": ["UP4"]}"#).json()["findings"], json!([]));
-    assert_eq!(linted["findings"][0]["fix"]["text"], "remove it; no result changes", "{linted:#}");
     let again = served.post("/v1/lint", &json!({"baseline": linted}).to_string()).json();
     assert_eq!(again["findings"][0]["baselineState"], "unchanged", "{again:#}");
     assert_eq!(served.post("/v1/lint", r#"{"baseline": {}}"#).status, 422);
