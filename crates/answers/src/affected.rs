@@ -1,7 +1,7 @@
-//! Where a policy counts, and what would change if it went.
+//! Where a policy counts, and what would change if it went, were switched off or said something else.
 
 use serde_json::{Value as Json, json};
-use upheld_loader::load::Loaded;
+use upheld_loader::load::{Broken, Loaded};
 use upheld_model::{Diagnostic, Fault, Severity};
 use upheld_report::{At, Refused, Shifts};
 
@@ -10,7 +10,39 @@ use crate::all_pairs::Tally;
 use crate::shifts::shifts;
 use crate::shown::{Shown, shown};
 
-/// Where a policy counts, and what would change if it went.
+/// What is supposed of a policy.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum PolicyChange {
+    /// It is not there.
+    #[default]
+    Deleted,
+    /// It is switched off.
+    Disabled,
+    /// It says this.
+    Edited(Json),
+}
+
+impl PolicyChange {
+    /// In a word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Deleted => "deleted",
+            Self::Disabled => "disabled",
+            Self::Edited(_) => "edited",
+        }
+    }
+
+    /// How documents call what would be then.
+    fn field(&self) -> &'static str {
+        match self {
+            Self::Deleted => "ifDeleted",
+            Self::Disabled => "ifDisabled",
+            Self::Edited(_) => "ifEdited",
+        }
+    }
+}
+
+/// Where a policy counts, and what would change.
 #[derive(Debug)]
 pub struct Affected {
     /// `KIND/SCOPE/NAME`.
@@ -21,18 +53,44 @@ pub struct Affected {
     pub at: Option<At>,
     /// For how many connections it stands, by kind.
     pub counts: Vec<(String, Tally)>,
-    /// What would change if it were not there.
+    /// What is supposed.
+    pub supposed: PolicyChange,
+    /// What would change without it as it is.
     pub without: Shifts,
 }
 
+/// Who decides in place of others, and of how many results.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Successor {
+    /// The policies, or what the default is called.
+    pub policies: Vec<String>,
+    /// How many results: connections, places or kinds of requests.
+    pub results: u64,
+}
+
 impl Affected {
+    /// Who takes over, those with most results first.
+    pub fn successors(&self) -> Vec<Successor> {
+        let mut all: Vec<Successor> = Vec::new();
+        let had = |shift: &&upheld_report::Shift| shift.before.policies.contains(&self.name);
+        for shift in self.without.shifts.iter().filter(had).filter(|shift| !shift.after.policies.contains(&self.name)) {
+            match all.iter_mut().find(|known| known.policies == shift.after.policies) {
+                Some(known) => known.results += shift.size.count(),
+                None => all.push(Successor { policies: shift.after.policies.clone(), results: shift.size.count() }),
+            }
+        }
+        all.sort_by(|one, other| other.results.cmp(&one.results).then_with(|| one.policies.cmp(&other.policies)));
+        all
+    }
+
     /// As programs get it.
     pub fn document(&self, digest: &str) -> Json {
         let counts: serde_json::Map<String, Json> =
             self.counts.iter().map(|(kind, tally)| (kind.clone(), tally.json())).collect();
         json!({
             "apiVersion": "upheld/v2", "kind": "Affected", "policy": self.policy, "at": self.at, "counts": counts,
-            "ifDeleted": self.without, "snapshot": digest,
+            self.supposed.field(): self.without, "takesOver": self.successors(), "snapshot": digest,
         })
     }
 }
@@ -40,14 +98,54 @@ impl Affected {
 impl World<'_> {
     /// Where a policy counts, and what would change if it went. `loaded` is what this world was read from.
     pub fn affected(&self, loaded: &Loaded, policy: &str) -> Result<Affected, Refused> {
+        self.affected_if(loaded, policy, PolicyChange::Deleted)
+    }
+
+    /// The same, if something else is supposed of it.
+    pub fn affected_if(&self, loaded: &Loaded, policy: &str, supposed: PolicyChange) -> Result<Affected, Refused> {
         let snapshot = self.snapshot();
         let found = shown(snapshot, policy, self.options().mesh.as_deref())?;
-        let without = without(loaded, &found)?;
-        let after = World::new(&without.snapshot, self.options());
-        let shifts = shifts(self, &after, &());
+        let then = match &supposed {
+            PolicyChange::Deleted => without(loaded, &found)?,
+            PolicyChange::Disabled => instead(loaded, &found, &self.switched_off(&found)?)?,
+            PolicyChange::Edited(document) => instead(loaded, &found, document)?,
+        };
+        let after = World::new(&then.snapshot, self.options());
+        let without = shifts(self, &after, &());
         let at = At::of(snapshot.files(), found.node);
-        Ok(Affected { policy: found.identity(), name: found.name, at, counts: found.counts, without: shifts })
+        Ok(Affected { policy: found.identity(), name: found.name, at, counts: found.counts, supposed, without })
     }
+
+    /// The document of a policy that is switched off.
+    fn switched_off(&self, found: &Shown) -> Result<Json, Refused> {
+        let snapshot = self.snapshot();
+        let mut kinds = snapshot.kinds().iter().filter(|(_, kind)| snapshot.text(kind.governs) == found.kind);
+        let document = snapshot.files().value(found.node).and_then(|value| serde_json::to_value(value).ok());
+        let mut document = document.filter(|_| kinds.any(|(_, kind)| kind.decide().is_some()));
+        let body = document.as_mut().and_then(|document| {
+            let inner = if document.get("spec").is_some_and(Json::is_object) {
+                document.get_mut("spec")
+            } else {
+                Some(document)
+            };
+            inner.and_then(Json::as_object_mut)
+        });
+        if let Some(body) = body {
+            body.insert("enabled".to_owned(), json!(false));
+        }
+        document.ok_or_else(|| {
+            let message = format!("{} cannot be switched off: its kind has no switch", found.identity());
+            Diagnostic::error(Fault::IncompleteQuestion, message).help("ask with `--if deleted`").into()
+        })
+    }
+}
+
+/// Everything, with another document in place of one.
+fn instead(loaded: &Loaded, found: &Shown, document: &Json) -> Result<Loaded, Refused> {
+    let name = found.identity();
+    let fixed = || Diagnostic::error(Fault::NotFound, format!("{name} cannot be edited in its file by itself"));
+    let tried = loaded.instead(found.node, &document.to_string()).ok_or_else(fixed)?;
+    tried.map_err(|broken| unreadable(&format!("with {name} edited so"), &broken))
 }
 
 /// Everything but one document.
@@ -59,14 +157,16 @@ fn without(loaded: &Loaded, found: &Shown) -> Result<Loaded, Refused> {
             .help("it stands in a list with other things: move it into a document of its own")
     };
     let tried = loaded.without(found.node).ok_or_else(fixed)?;
-    tried.map_err(|broken| {
-        let message = format!("without {name} the documents cannot be read");
-        let own = Diagnostic::error(Fault::NotFound, message);
-        let first = broken.diagnostics.as_slice().iter().find(|problem| problem.severity == Severity::Error);
-        let own = match first {
-            Some(problem) => own.help(problem.message.clone()),
-            None => own,
-        };
-        Refused::from(own)
-    })
+    tried.map_err(|broken| unreadable(&format!("without {name}"), &broken))
+}
+
+/// Why documents cannot be read any more.
+fn unreadable(how: &str, broken: &Broken) -> Refused {
+    let own = Diagnostic::error(Fault::NotFound, format!("{how} the documents cannot be read"));
+    let first = broken.diagnostics.as_slice().iter().find(|problem| problem.severity == Severity::Error);
+    let own = match first {
+        Some(problem) => own.help(problem.message.clone()),
+        None => own,
+    };
+    own.into()
 }

@@ -21,6 +21,7 @@ pub mod lint;
 pub mod patch;
 mod progress;
 mod remade;
+pub mod replay;
 mod resolved;
 pub mod schema;
 mod shifts;
@@ -31,7 +32,7 @@ pub mod testing;
 mod why_not;
 mod world;
 
-pub use affected::Affected;
+pub use affected::{Affected, PolicyChange, Successor};
 pub use kinds::KindLine;
 pub use lint::{LintFinding, LintWanted, Linted};
 pub use progress::Progress;

@@ -11,6 +11,7 @@
 //! - [`reach`]: which of all known requests are permitted
 //! - `shifts`: which of all possible requests other policies decide otherwise
 //! - [`invariants`]: what all possible requests of a region must get
+//! - [`logs`]: requests out of logs
 //! - [`arrivals`]: how tests describe requests that arrive from outside
 //! - [`view`]: answers in the shape of the original
 //! - [`enforce`]: what an enforcement point does with a request
@@ -33,6 +34,7 @@ pub mod identity;
 pub mod invariants;
 pub mod javascript;
 mod kind;
+pub mod logs;
 pub mod manifest;
 pub mod policy;
 pub mod policy_set;
@@ -51,6 +53,7 @@ mod window;
 pub use builder::{BadPolicy, DecisionPoint, DecisionPointBuilder, DecisionQuery, Policy, PolicyProblem};
 pub use javascript::JavaScriptRegex;
 pub use seeding::{OnlyIfEmpty, Plan, Seed, Seeds, Skipped};
+pub use shifts::words as request_words;
 pub use store::PolicyStore;
 
 use std::sync::Arc;

@@ -63,8 +63,8 @@ pub use self::sentences::{
 pub use self::several::{Counted, Several};
 pub use self::shell::{explain_command, quoted};
 pub use self::shift::{
-    Cause, Certainty, Change, ChangedDocument, Comparison, Direction, Example, FieldShift, Shift, ShiftCounts,
-    ShiftedViolation, Shifts, Size, Standing, Turn,
+    Cause, Certainty, Change, ChangedDocument, Comparison, Direction, Example, FieldShift, ReplayCounts, Shift,
+    ShiftCounts, ShiftedViolation, Shifts, Size, Standing, Turn,
 };
 pub use self::stamp::Stamp;
 pub use self::status::{

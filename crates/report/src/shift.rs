@@ -69,6 +69,26 @@ impl std::ops::AddAssign for ShiftCounts {
     }
 }
 
+/// What became of the lines of a log whose requests are decided again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayCounts {
+    /// Lines with something in them.
+    pub lines: u64,
+    /// Requests that were decided twice.
+    pub compared: u64,
+    /// Those that are decided otherwise.
+    pub changed: u64,
+    /// Those that the default effect decides now, and no policy.
+    pub by_default: u64,
+    /// Those whose decision now rests on something that the line hides.
+    pub hidden: u64,
+    /// Those of which nobody says what was decided.
+    pub unknown: u64,
+    /// Lines that cannot be read.
+    pub bad: u64,
+}
+
 /// A document that is not the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -244,13 +264,17 @@ pub enum Size {
     Places(u64),
     /// So many kinds of requests, each of which may be any number of requests.
     Requests(u64),
+    /// So many requests that somebody made.
+    KnownRequests(u64),
 }
 
 impl Size {
     /// The number.
     pub fn count(self) -> u64 {
         match self {
-            Self::Connections(count) | Self::Places(count) | Self::Requests(count) => count,
+            Self::Connections(count) | Self::Places(count) | Self::Requests(count) | Self::KnownRequests(count) => {
+                count
+            }
         }
     }
 
@@ -261,6 +285,7 @@ impl Size {
             Self::Connections(count) => Self::Connections(count + more),
             Self::Places(count) => Self::Places(count + more),
             Self::Requests(count) => Self::Requests(count + more),
+            Self::KnownRequests(count) => Self::KnownRequests(count + more),
         }
     }
 
@@ -270,6 +295,7 @@ impl Size {
             Self::Connections(count) => (count, "connection", "connections"),
             Self::Places(count) => (count, "place", "places"),
             Self::Requests(count) => (count, "kind of request", "kinds of requests"),
+            Self::KnownRequests(count) => (count, "known request", "known requests"),
         };
         format!("{count} {}", if count == 1 { one } else { many })
     }

@@ -22,7 +22,7 @@ use upheld_answers::Words;
 use upheld_dialects::dialect::system_settings;
 
 pub(crate) use self::access::{AccessRequest, Can, Reach};
-pub(crate) use self::analysis::{Affected, Bisect, Diff, Lint, LintFail, Sides, WhyNot, Worse};
+pub(crate) use self::analysis::{Affected, Bisect, Diff, Lint, LintFail, Replay, Sides, WhyNot, Worse};
 pub(crate) use self::common::Common;
 pub(crate) use self::compliance::{Audit, Candidates, FailOn, Fix, Organisation, Person, Values, Waivers, WhatIf};
 pub(crate) use self::formats::{
@@ -205,11 +205,16 @@ pub(crate) enum Command {
         upheld prove main..HEAD                           this refactoring changes nothing\n  \
         upheld prove old/ new/")]
     Prove(Sides),
-    /// Where a policy counts, and what would change if it were deleted
+    /// Where a policy counts, and what would change if it were deleted, disabled or edited, and who takes over
     #[command(before_help = "Examples:\n  \
         upheld affected retry-for-namespace\n  \
-        upheld affected TrafficLog/default/web-to-backend-policy -o json")]
+        upheld affected TrafficLog/default/web-to-backend-policy --if edited draft.yaml")]
     Affected(Affected),
+    /// Decide the requests of a log again, by a draft: what would have been decided otherwise? 0 nothing, 1 something
+    #[command(before_help = "Examples:\n  \
+        upheld replay decisions.jsonl --against draft/    the log of a server, decided again by a folder\n  \
+        upheld replay access.log --map subject.id=user    an access log, by the files as they are")]
+    Replay(Replay),
     /// Why a policy does not count here, and which edits would let it, with all that they change
     #[command(before_help = "Examples:\n  \
         upheld why-not catch-all-policy --from web-1 --to backend-1\n  \
@@ -402,7 +407,7 @@ impl Command {
             Self::Test(_) => "test",
             Self::Audit(_) => "audit",
             Self::Fix(_) => "fix",
-            Self::Diff(_) | Self::Prove(_) => "diff",
+            Self::Diff(_) | Self::Prove(_) | Self::Replay(_) => "diff",
             Self::Lint(_) => "lint",
             Self::Explain(_) => "explain",
             _ => "",

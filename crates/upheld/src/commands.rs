@@ -152,6 +152,7 @@ impl Session<'_> {
             Command::Diff(wanted) => analysis::diff::run(self, wanted),
             Command::Prove(sides) => analysis::prove::run(self, sides),
             Command::Lint(wanted) => analysis::lint::run(self, wanted),
+            Command::Replay(wanted) => analysis::replay::run(self, wanted),
             Command::WhyNot(wanted) => analysis::why_not::run(self, wanted),
             Command::Blame(question) => analysis::blame::run(self, question),
             Command::Bisect(wanted) => analysis::bisect::run(self, wanted),

@@ -4,6 +4,7 @@ pub(crate) mod bar;
 pub(crate) mod compliance;
 pub(crate) mod diagnostics;
 pub(crate) mod hints;
+pub(crate) mod replayed;
 pub(crate) mod report;
 pub(crate) mod shifts;
 pub(crate) mod style;

@@ -27,7 +27,7 @@ use upheld_model::Timestamp;
 pub use answer::{Answer, Batch, Failure, Verdict};
 pub use bad_request::{BadRequest, Problem};
 pub use directory::{Directory, GroupMembership, KnownAction};
-pub use evaluate::{MOST_EVALUATIONS, Semantic};
+pub use evaluate::{MOST_EVALUATIONS, Semantic, read};
 pub use search::{Found, Match};
 
 use super::Edition;

@@ -12,7 +12,7 @@ use upheld_report::{
 };
 
 use self::describe::says;
-pub(super) use self::describe::words;
+pub use self::describe::words;
 use super::authzen::directory::DIRECTORY;
 use super::claim::POLICY_SET;
 use super::decider::{Decider, WhichKind, deciders};

@@ -19,9 +19,13 @@ impl Loaded {
         Some(self.after(vec![change(document.source, file, document.node)?]))
     }
 
-    /// The snapshot with another document, as JSON, in place of one.
+    /// The snapshot with another document, as JSON on one line, in place of one: where it stands may count.
     pub fn instead(&self, document: NodeRef, text: &str) -> Option<Result<Self, Box<Broken>>> {
         let file = self.snapshot.files().get(document.source)?;
+        if let Some(value) = self.snapshot.files().value(document).filter(|_| format_of(file) != Format::Csv) {
+            let replaced = put(file.tree.text(), value, text)?;
+            return Some(self.after(vec![Change::Replaced(document.source, input(file, replaced))]));
+        }
         let gone = change(document.source, file, document.node)?;
         let new = Input::text(EDITED, Format::Json, text.to_owned());
         Some(self.after(vec![gone, Change::New(new)]))
@@ -57,6 +61,14 @@ fn change(source: SourceId, file: &File, node: u32) -> Option<Change> {
     }
     let replacements = Edited { text, format: Format::of_file(file) }.without(&roots, &BTreeSet::from([node]))?;
     Some(Change::Replaced(source, input(file, applied(text, &replacements)?)))
+}
+
+/// JSON is YAML, too, so that it can stand where a document or an item of a list stood.
+fn put(text: &str, document: Value<'_>, instead: &str) -> Option<String> {
+    let (start, end) = (document.span().start as usize, document.span().end as usize);
+    let (before, own, after) = (text.get(..start)?, text.get(start..end)?, text.get(end..)?);
+    let ending = if own.ends_with('\n') { "\n" } else { "" };
+    Some(format!("{before}{instead}{ending}{after}"))
 }
 
 /// Spaces in place of a document, so that everything else stays where it is.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Phrase, counted, phrase};
-use crate::shift::{Comparison, ShiftCounts};
+use crate::shift::{Comparison, ReplayCounts, ShiftCounts};
 
 /// What is said about what changes.
 #[expect(missing_docs, reason = "fields of sentences are named for what stands in their place")]
@@ -22,6 +22,12 @@ pub enum Shifting {
     /// A kind has no answer for something that there is.
     #[serde(rename = "shift.not-compared")]
     NotCompared { what: String, because: String },
+    /// Requests that somebody made were decided again.
+    #[serde(rename = "shift.replayed")]
+    Replayed { counts: ReplayCounts, widened: u64 },
+    /// How many of the requests that somebody made change.
+    #[serde(rename = "shift.known-requests")]
+    KnownRequests { counts: ReplayCounts },
 }
 
 impl Shifting {
@@ -42,7 +48,32 @@ impl Shifting {
             }
             Self::Bound { kind, bound } => format!("{kind}: not every request could be compared: {bound}."),
             Self::NotCompared { what, because } => format!("{what} was not compared: {because}."),
+            Self::Replayed { counts, widened } => Self::replayed(counts, *widened),
+            Self::KnownRequests { counts } => Self::replayed(counts, 0),
         }
+    }
+
+    fn replayed(counts: &ReplayCounts, widened: u64) -> String {
+        let of = counted_large(counts.compared, "known request", "known requests");
+        let mut text = match counts.changed {
+            0 => format!("None of {of} is decided otherwise"),
+            1 => format!("1 of {of} is decided otherwise"),
+            changed => format!("{changed} of {of} are decided otherwise"),
+        };
+        if widened > 0 {
+            text.push_str("; more is let through than before");
+        }
+        text.push('.');
+        for (count, one, many) in [
+            (counts.hidden, "line hides what the decision rests on", "lines hide what the decision rests on"),
+            (counts.unknown, "line does not say what was decided", "lines do not say what was decided"),
+            (counts.bad, "line cannot be read", "lines cannot be read"),
+        ] {
+            if count > 0 {
+                text.push_str(&format!(" {}.", counted_large(count, one, many)));
+            }
+        }
+        text
     }
 
     /// What two sets of documents come to, without how many documents are not the same.
@@ -122,6 +153,21 @@ mod tests {
             (
                 Shifting::EveryRequest { kind: "AccessPolicy".into(), policies: 1, classes: 42 },
                 "AccessPolicy: every possible request was compared (1 policy changed, 42 kinds of paths).",
+            ),
+            (
+                Shifting::Replayed {
+                    counts: ReplayCounts {
+                        lines: 9,
+                        compared: 7,
+                        changed: 2,
+                        bad: 1,
+                        hidden: 1,
+                        ..ReplayCounts::default()
+                    },
+                    widened: 1,
+                },
+                "2 of 7 known requests are decided otherwise; more is let through than before. 1 line hides what the decision \
+                 rests on. 1 line cannot be read.",
             ),
         ] {
             let phrase = Phrase::from(sentence);

@@ -10,7 +10,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_answers::formats::{Findings, FindingsBaseline};
-use upheld_answers::{LintWanted, Remade, Supposition, Words};
+use upheld_answers::{LintWanted, PolicyChange, Remade, Supposition, Words};
 use upheld_store::Revision;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -118,17 +118,40 @@ async fn prove(sides: Sides) -> Result<Response, Problem> {
 struct AffectedQuestion {
     /// `name`, `kind/name` or `kind/scope/name`.
     policy: String,
+    /// What is supposed of it.
+    #[serde(rename = "if")]
+    supposed: SupposedQuestion,
 }
 
-/// Where a policy counts, and what would change if it were deleted.
+/// What is supposed of a policy: `"deleted"`, `"disabled"`, or `{"edited": DOCUMENT}`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum SupposedQuestion {
+    #[default]
+    Deleted,
+    Disabled,
+    Edited(Json_),
+}
+
+impl From<SupposedQuestion> for PolicyChange {
+    fn from(question: SupposedQuestion) -> Self {
+        match question {
+            SupposedQuestion::Deleted => Self::Deleted,
+            SupposedQuestion::Disabled => Self::Disabled,
+            SupposedQuestion::Edited(document) => Self::Edited(document),
+        }
+    }
+}
+
+/// Where a policy counts, what would change if it were deleted (`"if": "disabled"`, `"if": {"edited": DOCUMENT}`), and who takes over.
 #[utoipa::path(post, path = "/v1/affected",
     request_body(content = Object, example = json!({"policy": "TrafficLog/default/web-to-backend"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn affected(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
-    let AffectedQuestion { policy } = read(&headers, &body)?;
+    let AffectedQuestion { policy, supposed } = read(&headers, &body)?;
     let held = Arc::clone(&view);
     let said = ask(&view, move |world| {
-        let affected = world.affected(&held.loaded, &policy)?;
+        let affected = world.affected_if(&held.loaded, &policy, supposed.into())?;
         Ok(affected.document(world.snapshot().digest()))
     });
     Ok(answered(&view, said.await?))

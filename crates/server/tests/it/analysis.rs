@@ -68,6 +68,18 @@ fn findings_and_what_depends_on_a_policy_are_told() {
     assert_eq!(affected["counts"]["TrafficLog"]["pairs"], 1, "{affected:#}");
     assert_eq!(affected["ifDeleted"]["shifts"][0]["after"]["policies"], json!(["b"]));
     assert_eq!(served.post("/v1/affected", r#"{"policy": "b"}"#).json()["ifDeleted"]["verdict"], "equal");
+    assert_eq!(affected["takesOver"], json!([{"policies": ["b"], "results": 1}]));
+    let supposed =
+        |what: serde_json::Value| served.post("/v1/affected", &json!({"policy": "a", "if": what}).to_string());
+    let everywhere = json!([{"match": {"kuma.io/service": "*"}}]);
+    let edited = supposed(json!({"edited": {
+        "type": "TrafficLog", "mesh": "default", "name": "a", "sources": everywhere, "destinations": everywhere, "conf": {"backend": "z"},
+    }}));
+    let fields = json!([{"field": "backend", "before": "x", "after": "z"}]);
+    assert_eq!(edited.json()["ifEdited"]["shifts"][0]["fields"], fields, "{}", edited.text);
+    let off = supposed(json!("disabled"));
+    assert!(off.status == 422 && off.text.contains("cannot be switched off"), "{}", off.text);
+    assert_eq!(supposed(json!("gone")).status, 400);
     let question = json!({"policy": "b", "question": {"from": "web-1", "to": "web-1"}});
     let why = served.post("/v1/why-not", &question.to_string()).json();
     assert_eq!((&why["places"][0]["state"], &why["edits"][0]["edit"]), (&json!("LOST"), &json!("remove a")), "{why:#}");

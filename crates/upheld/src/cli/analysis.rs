@@ -33,6 +33,9 @@ pub(crate) struct Diff {
     /// Exit with 0 whatever changes
     #[arg(long, conflicts_with = "fail_on")]
     pub(crate) exit_zero: bool,
+    /// Say how many requests of a log change, too; repeatable
+    #[arg(long, value_name = "LOG")]
+    pub(crate) log: Vec<String>,
 }
 
 impl Diff {
@@ -76,6 +79,9 @@ pub(crate) struct Affected {
     /// The policy: a name, kind/name, or kind/mesh/name
     #[arg(value_name = "POLICY", add = ArgValueCompleter::new(complete::things))]
     pub(crate) policy: String,
+    /// What is supposed: that it is deleted, disabled, or edited: --if edited FILE
+    #[arg(long = "if", value_names = ["WHAT", "FILE"], num_args = 1..=2, default_value = "deleted")]
+    pub(crate) supposed: Vec<String>,
 }
 
 /// Options of `why-not`.
@@ -86,6 +92,26 @@ pub(crate) struct WhyNot {
     pub(crate) policy: String,
     #[command(flatten)]
     pub(crate) question: Question,
+}
+
+/// Options of `replay`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Replay {
+    /// Logs with a JSON object a line: of decisions, of requests, or of an access log; - is standard input
+    #[arg(value_name = "LOG", required = true)]
+    pub(crate) logs: Vec<String>,
+    /// The draft that decides again: files, a folder or a git revision [default: the files as they are]
+    #[arg(long, value_name = "FOLDER|REV")]
+    pub(crate) against: Option<String>,
+    /// Which field of a line has a part of the request: subject.id=user, resource.path=uri; repeatable
+    #[arg(long, value_name = "PART=FIELD")]
+    pub(crate) map: Vec<String>,
+    /// The kind of policies, if several decide
+    #[arg(long, value_name = "KIND", add = ArgValueCompleter::new(complete::kinds))]
+    pub(crate) kind: Option<String>,
+    /// Exit with 0 whatever is decided otherwise
+    #[arg(long)]
+    pub(crate) exit_zero: bool,
 }
 
 /// Options of `bisect`.

@@ -166,7 +166,7 @@ impl Printer {
             "test" => Self::Test,
             "audit" => Self::Audit,
             "fix" => Self::Fix,
-            "diff" | "prove" => Self::Diff,
+            "diff" | "prove" | "replay" => Self::Diff,
             "lint" => Self::Lint,
             "explain" => Self::Explain,
             _ => Self::Other,

@@ -6,6 +6,7 @@ pub(super) mod blame;
 pub(super) mod diff;
 pub(super) mod lint;
 pub(super) mod prove;
+pub(super) mod replay;
 pub(super) mod why_not;
 
 use std::path::Path;
@@ -30,14 +31,18 @@ struct Compared {
     shifts: Shifts,
 }
 
-/// Reads both sides and compares them; problems were printed if that cannot be done.
-fn compare(session: &Session<'_>, sides: &Sides) -> Result<Compared, Exit> {
+/// Reads both sides and compares them, the requests of some logs among it; problems were printed if that cannot be done.
+fn compare(session: &Session<'_>, sides: &Sides, logs: &[String]) -> Result<Compared, Exit> {
     super::decision::now(session).map_err(|problems| refuse(&[problems]))?;
     let [before, after] = read(session, sides)?;
     let [old, new] = [&before.1, &after.1];
     let bar = bar::Bar::new("results");
-    let shifts = World::new(&before.0.snapshot, old).shifts(&World::new(&after.0.snapshot, new), &bar);
-    drop(bar);
+    let (old, new) = (World::new(&before.0.snapshot, old), World::new(&after.0.snapshot, new));
+    let mut shifts = old.shifts(&new, &bar);
+    bar.finish();
+    if !logs.is_empty() {
+        shifts.notes.push(replay::known(&old, &new, logs)?);
+    }
     Ok(Compared { before: before.0, after: after.0, shifts })
 }
 

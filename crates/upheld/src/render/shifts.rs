@@ -29,21 +29,31 @@ pub(crate) fn proof(word: &str, shifts: &Shifts, screen: &Screen) -> String {
 
 /// Where a policy counts, and what would change without it.
 pub(crate) fn affected(affected: &Affected, screen: &Screen) -> String {
-    let Affected { policy, counts, without, at, .. } = affected;
+    let Affected { policy, counts, without, supposed, at, .. } = affected;
     let place = at.as_ref().map(|at| format!(" ({at})")).unwrap_or_default();
     let mut text =
         style::paint(style::ANSWER, &table::wrap(&format!("{}{place}", visible(policy)), screen.width)) + "\n";
     for (kind, tally) in counts {
         text.push_str(&format!("  {}\n", tally.sentence(kind)));
     }
-    let sentence = format!("If it were deleted: {}", if_deleted(without));
+    let sentence = format!("If it were {}: {}", supposed.word(), without_documents(without));
     text.push_str(&format!("\n{}\n", style::paint(style::ANSWER, &table::wrap(&sentence, screen.width))));
+    let successors = affected.successors();
+    if !successors.is_empty() {
+        let each = successors.iter().take(SHOWN).map(|one| format!("{} ({})", one.policies.join(" and "), one.results));
+        let more = match successors.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            left => format!(", and {left} more"),
+        };
+        let line = format!("Taken over by {}{more}", each.collect::<Vec<_>>().join(", "));
+        text.push_str(&table::indented(&visible(&line), 2, screen.width));
+    }
     text.push_str(&body(without, screen));
     text
 }
 
 /// What changes, without the document that does: that one is known.
-fn if_deleted(shifts: &Shifts) -> String {
+fn without_documents(shifts: &Shifts) -> String {
     Shifting::compared(shifts.verdict, &shifts.counts, shifts.turned(Turn::Begins), shifts.turned(Turn::Ends))
 }
 

@@ -100,8 +100,43 @@ fn what_depends_on_a_policy_is_told_before_it_goes() {
     for part in ["wins for 1 of", "If it were deleted: 1 of", "splunk → logstash"] {
         assert!(affected.contains(part), "{part}: {affected}");
     }
+    assert!(affected.contains("Taken over by catch-all-policy (1)"), "{affected}");
     let unknown = told(folder.path(), "affected web-to-backend-polcy");
     assert!(unknown.starts_with("exit 2") && unknown.contains("web-to-backend-policy"), "{unknown}");
+}
+
+#[test]
+fn what_a_policy_would_change_that_is_switched_off_or_edited_is_told() {
+    let folder = example("access");
+    let off = told(folder.path(), "affected deny-audit-logs --if disabled");
+    for part in ["exit 0", "If it were disabled: ", "DENY → PERMIT", "Taken over by admin-access"] {
+        assert!(off.contains(part), "{part}: {off}");
+    }
+    let edited = "{id: deny-audit-logs, effect: deny, subjects: [{role: admin}], resources: [{path: /api/audit/**}], \
+                  actions: [{method: [DELETE, PUT]}]}\n";
+    fs::write(folder.path().join("draft.txt"), edited).expect("is writable");
+    let edited = told(folder.path(), "affected deny-audit-logs --if edited draft.txt");
+    for part in ["exit 0", "If it were edited: ", "PERMIT → DENY"] {
+        assert!(edited.contains(part), "{part}: {edited}");
+    }
+    assert!(!edited.contains("DENY → PERMIT"), "{edited}");
+    // The same once more changes nothing.
+    let same = fs::read_to_string(folder.path().join("policies.yaml")).expect("is there");
+    let same: String = same.split("\n\n").nth(1).expect("the second").trim_start_matches("- ").replace("\n  ", "\n");
+    fs::write(folder.path().join("draft.txt"), same).expect("is writable");
+    let same = told(folder.path(), "affected deny-audit-logs --if edited draft.txt");
+    assert!(same.contains("No result changes."), "{same}");
+    for (line, message) in [
+        ("affected deny-audit-logs --if edited", "needs the file"),
+        ("affected deny-audit-logs --if gone", "nothing can be supposed"),
+        ("affected deny-audit-logs --if edited nothing.yaml", "cannot read `nothing.yaml`"),
+    ] {
+        let refused = told(folder.path(), line);
+        assert!(refused.starts_with("exit 2") && refused.contains(message), "{refused}");
+    }
+    let demo = example("demo");
+    let off = told(demo.path(), "affected web-to-backend-policy --if disabled");
+    assert!(off.starts_with("exit 2") && off.contains("its kind has no switch"), "{off}");
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod one_answer;
 mod pages;
 mod reach;
 mod remote;
+mod replay;
 mod reports;
 mod repository;
 mod served;

@@ -72,13 +72,17 @@ impl Place {
 
     /// Writes a block of YAML that has a name.
     fn write(&self, block: &[&str]) {
-        let name = block
-            .first()
-            .and_then(|line| line.strip_prefix("# "))
-            .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "yaml"));
-        if let (Self::Own(folder), Some(name)) = (self, name) {
-            std::fs::write(folder.path().join(name), block.join("\n") + "\n").expect("writable");
-        }
+        let extension =
+            |name: &str| Path::new(name).extension().map(|extension| extension.to_string_lossy().into_owned());
+        let Some((first, rest)) = block.split_first() else { return };
+        let (Self::Own(folder), Some(name)) = (self, first.strip_prefix("# ")) else { return };
+        // Logs have no comments.
+        let lines = match extension(name).as_deref() {
+            Some("yaml") => block,
+            Some("jsonl") => rest,
+            _ => return,
+        };
+        std::fs::write(folder.path().join(name), lines.join("\n") + "\n").expect("writable");
     }
 
     fn output_of(&self, command: &str) -> String {

@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 use upheld_engine::Scratch;
 use upheld_engine::decide::{Decide, Request};
+use upheld_model::Timestamp;
 
 use super::answer::{Answer, Batch};
 use super::bad_request::{BadRequest, Problem};
@@ -99,17 +100,26 @@ impl AuthZen<'_> {
     }
 
     fn asked(self, parts: Parts<'_>) -> Result<Request, BadRequest> {
-        let (subject, action) = (parts.subject()?, parts.action()?);
-        let (resource, context) = (parts.resource()?, parts.context()?);
-        let mut request = Request {
-            subject: mapping::subject(subject),
-            action: mapping::action(action.name, mapping::facts(action.properties)),
-            resource: mapping::resource(resource),
-            environment: mapping::environment(context, self.now),
-        };
+        let mut request = mapped(parts, self.now)?;
         self.decider.complete(&mut request, self.now);
         Ok(request)
     }
+}
+
+/// A request of the standard, without what anybody knows besides.
+pub fn read(request: &Json) -> Result<Request, BadRequest> {
+    mapped(Parts::of(parts::fields(request)?), None)
+}
+
+fn mapped(parts: Parts<'_>, now: Option<Timestamp>) -> Result<Request, BadRequest> {
+    let (subject, action) = (parts.subject()?, parts.action()?);
+    let (resource, context) = (parts.resource()?, parts.context()?);
+    Ok(Request {
+        subject: mapping::subject(subject),
+        action: mapping::action(action.name, mapping::facts(action.properties)),
+        resource: mapping::resource(resource),
+        environment: mapping::environment(context, now),
+    })
 }
 
 fn semantic(options: Option<&Json>) -> Result<Semantic, BadRequest> {

@@ -52,7 +52,7 @@ fn test(test: &Test) -> String {
 }
 
 /// A request in words, if they mean the same; else as a document.
-pub(in crate::access) fn words(request: &Request, kind: Option<&str>) -> Words {
+pub fn words(request: &Request, kind: Option<&str>) -> Words {
     let (mut words, mut subject) = (Words { kind: kind.map(str::to_owned), ..Words::default() }, Vec::new());
     let one = |key: &str, value: &Maybe<SmolStr>| value.known().map(|value| format!("{key}={value}"));
     subject.extend(one("id", &request.subject.id));

@@ -11,7 +11,11 @@ use crate::render::{print_plain, shifts};
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Diff) -> Exit {
     let supposed = wanted.supposed();
-    let compared = if supposed.is_something() { suppose(session, &supposed) } else { compare(session, &wanted.sides) };
+    let compared = if supposed.is_something() {
+        suppose(session, &supposed)
+    } else {
+        compare(session, &wanted.sides, &wanted.log)
+    };
     let compared = match compared {
         Ok(compared) => compared,
         Err(exit) => return exit,

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::render::shifts;
 
 pub(in crate::commands) fn run(session: &Session<'_>, sides: &Sides) -> Exit {
-    let compared = match compare(session, sides) {
+    let compared = match compare(session, sides, &[]) {
         Ok(compared) => compared,
         Err(exit) => return exit,
     };
