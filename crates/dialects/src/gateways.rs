@@ -28,7 +28,7 @@ use upheld_model::{Diagnostic, SourceId, Symbols};
 use upheld_report::{Answer, Drawing, ObjectStatus, PolicyStatus};
 
 use self::gateway_api::{ControllerSettings, Gateways, Network};
-use crate::dialect::{Builtin, Dialect, Inventory, Listing, Opening, Reader, SystemSettings};
+use crate::dialect::{Builtin, Dialect, Finding, Inventory, Listing, Opening, Reader, SystemSettings};
 use crate::identity::{Identify, Identity, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
@@ -170,6 +170,10 @@ impl Dialect for GatewayApi {
 
     fn statuses(&self, snapshot: &Snapshot) -> Vec<PolicyStatus> {
         Network::of(snapshot).map(reported_status::statuses).unwrap_or_default()
+    }
+
+    fn findings(&self, snapshot: &Snapshot) -> Vec<Finding> {
+        Network::of(snapshot).map(kgateway::preferences::findings).unwrap_or_default()
     }
 
     fn warnings(&self, snapshot: &Snapshot) -> Vec<Diagnostic> {

@@ -288,6 +288,8 @@ faults! {
     ShallowLoss = "UP304",
     /// A list that takes the place of another one.
     ListReplaced = "UP305",
+    /// Two levels want opposite sides to go before.
+    StrategyConflict = "UP306",
     /// An earlier rule takes every case.
     Unreachable = "UP401",
     /// Others always outweigh it.

@@ -203,6 +203,13 @@ pub(super) fn fault(fault: Fault) -> Meaning {
             "allowOrigins: [a, b]   on the gateway, allowOrigins: [c]   on the route",
             "allowOrigins: [a, b, c]   on the route",
         ),
+        Fault::StrategyConflict => (
+            "levels that want opposite sides to go before",
+            "A route that delegates lets its own policies go before, and the one that it delegates to those of its children, or the other way \
+             round. Whoever reads one of them expects another winner.",
+            "ShallowMergePreferParent on the first route, DeepMergePreferChild on the second",
+            "the same preference on both",
+        ),
         Fault::Uncovered => (
             "something that no policy of a required kind reaches",
             "Found only if somebody asks for it: `upheld lint --require Timeout`. The default stands there.",

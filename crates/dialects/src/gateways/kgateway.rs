@@ -20,6 +20,7 @@ pub mod delegation;
 pub mod errors;
 pub mod fields;
 pub mod policy_type;
+pub(in crate::gateways) mod preferences;
 pub mod references;
 pub mod settings;
 pub mod status;

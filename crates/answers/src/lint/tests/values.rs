@@ -96,6 +96,30 @@ fn up304_and_up305_what_is_nested_or_in_lists_is_lost_where_merges_are_shallow()
 }
 
 #[test]
+fn up306_routes_on_one_way_that_want_opposite_sides_to_go_before() {
+    let route = |name: &str, more: &str, path: &str, to: &str| {
+        format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {name}, annotations: {{{more}}}}}\n\
+             spec:\n  {}rules:\n  - matches: [{{path: {{type: PathPrefix, value: {path}}}}}]\n    backendRefs: [{to}]\n",
+            if name == "root" { "parentRefs: [{name: example-gateway}]\n  " } else { "" }
+        )
+    };
+    let asks = |word: &str| format!("kgateway.dev/inherited-policy-priority: {word}");
+    let delegate = |name: &str| format!("{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: {name}}}");
+    let chain = |root: &str, middle: &str| {
+        [EDGE[0], &route("root", root, "/", &delegate("middle")), &route("middle", middle, "/a", &delegate("leaf"))]
+            .concat()
+            + &route("leaf", &asks("DeepMergePreferParent"), "/a/b", "{name: shop, port: 80}")
+    };
+    let (parent, child) = (asks("ShallowMergePreferParent"), asks("DeepMergePreferChild"));
+    let found = messages(&chain(&parent, &child), "UP306");
+    assert_eq!(found.len(), 1, "{:?}", linted(&chain(&parent, &child)).findings);
+    assert!(found[0].starts_with("HTTPRoute default/root asks for ShallowMergePreferParent"), "{found:?}");
+    assert_eq!(messages(&chain(&child, &child), "UP306"), [""; 0]);
+    assert_eq!(messages(&chain(&parent, ""), "UP306"), [""; 0], "who asks for nothing disagrees with nobody");
+}
+
+#[test]
 fn up204_the_older_of_two_policies_counts() {
     let policy = |name: &str, made: &str, request: &str| {
         format!(
