@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use serde_json::Value as Json;
-use upheld_report::visible;
+use upheld_report::{counted, visible};
 
 use crate::seen::Seen;
 
@@ -43,17 +43,19 @@ pub(crate) fn sentence(survival: &Json) -> String {
     let fields = survival.items("fields");
     let (results, stands) = (survival.number("results"), survival.number("stands"));
     let dead = fields.iter().filter(|fate| fate.number("lives") == 0).count();
+    let matches = counted(usize::try_from(results).unwrap_or(usize::MAX), "result", "results");
+    let stands = if results == 1 && stands == 1 { "it".to_owned() } else { format!("{stands} of them") };
     match (survival.is_null(), results) {
         (true, _) => String::new(),
         (_, 0) => "It matches nowhere.".to_owned(),
-        _ if fields.is_empty() => format!("It matches in {results} results and stands in {stands} of them."),
+        _ if fields.is_empty() => format!("It matches in {matches} and stands in {stands}."),
         _ => {
             let dead = match dead {
                 0 => "every field that it sets is alive somewhere".to_owned(),
                 1 => "one field that it sets is alive nowhere".to_owned(),
                 dead => format!("{dead} fields that it sets are alive nowhere"),
             };
-            format!("It matches in {results} results and stands in {stands} of them; {dead}.")
+            format!("It matches in {matches} and stands in {stands}; {dead}.")
         }
     }
 }

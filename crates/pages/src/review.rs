@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use crate::address::Address;
 use crate::problem::diagnostic;
-use crate::report::at;
+use crate::report::{at, link_to};
 use crate::seen::{Seen, joined};
 use crate::shell::{Page, Section};
 
@@ -27,18 +27,14 @@ pub fn findings(linted: &Json) -> Page {
         .crumb("Findings", None)
 }
 
-/// What changes from one revision to another, and for whom: what lets more through first.
-pub fn changes(shifts: &Json, from: u64, to: u64) -> Page {
+/// What changes, and for whom: what lets more through first; between two revisions, if that is what was compared.
+pub fn changes(shifts: &Json, revisions: Option<(u64, u64)>) -> Page {
     let all = shifts.items("shifts");
     let of = |wanted: &'static str| {
         all.iter().filter(move |shift| (shift.raw("direction") == "widened") == (wanted == "widened"))
     };
     let main = html! {
-        form.card.question action="/changes" {
-            p { label for="from" { "From revision" } input #from name="from" type="number" min="0" value=(from); }
-            p { label for="to" { "To revision" } input #to name="to" type="number" min="0" value=(to); }
-            p { button.main { "Compare" } }
-        }
+        (documents(shifts))
         @for (word, heading) in [("widened", "Lets more through"), ("others", "Other results that change")] {
             @if of(word).next().is_some() {
                 section.card {
@@ -53,11 +49,45 @@ pub fn changes(shifts: &Json, from: u64, to: u64) -> Page {
         }
         @if all.is_empty() && shifts.items("violations").is_empty() { section.card { p.empty { "No result changes." } } }
         @for note in shifts.items("notes") { p.note { (note.text("text")) } }
-        p { a href=(Address::of("/history").with("from", &from.to_string()).with("to", &to.to_string())) { "What was written" } }
+        @if let Some((from, to)) = revisions {
+            p { a href=(Address::of("/history").with("from", &from.to_string()).with("to", &to.to_string())) { "What was written" } }
+        }
     };
-    Page::new(Section::History, shifts.text("headline/text"), main)
-        .crumb("History", Some(Address::of("/history")))
-        .crumb("Review", None)
+    let page = Page::new(Section::History, shifts.text("headline/text"), main);
+    let page = page.crumb("History", Some(Address::of("/history"))).crumb("Review", None);
+    match revisions {
+        Some((from, to)) => page.form(html! {
+            form.card.question action="/changes" {
+                p { label for="from" { "From revision" } input #from name="from" type="number" min="0" value=(from); }
+                p { label for="to" { "To revision" } input #to name="to" type="number" min="0" value=(to); }
+                p { button.main { "Compare" } }
+            }
+        }),
+        None => page,
+    }
+}
+
+/// The documents that are not the same.
+fn documents(shifts: &Json) -> Markup {
+    const SHOWN: usize = 20;
+    let all = shifts.items("changed");
+    html! {
+        @if !all.is_empty() {
+            section.card {
+                header { h2 { "Documents that are not the same" } span.margin { (all.len()) } }
+                ul.rows {
+                    @for one in all.iter().take(SHOWN) {
+                        li {
+                            b { (one.text("change")) } " "
+                            (link_to(one.raw("kind"), one.raw("name"), one.raw("scope"), &format!("{}/{}/{}", one.text("kind"), one.text("scope"), one.text("name"))))
+                            " " (at(one.part("at"), None))
+                        }
+                    }
+                    @if all.len() > SHOWN { li { "and " (all.len() - SHOWN) " more" } }
+                }
+            }
+        }
+    }
 }
 
 /// Each sort of change, as many as fit.

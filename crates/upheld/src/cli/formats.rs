@@ -70,7 +70,9 @@ impl ValueEnum for Output {
             Self::Report(Findings::OpenReports) => ("openreports", "OpenReports, their successor (`audit` only)"),
             Self::Report(Findings::Markdown) => ("markdown", "A comment on a change (`audit`, `diff` and `lint` only)"),
             Self::Report(Findings::Github) => ("github", "Remarks beside the lines of a change (`lint` only)"),
-            Self::Report(Findings::Html) => ("html", "A page for browsers, in one file (`explain` and `audit` only)"),
+            Self::Report(Findings::Html) => {
+                ("html", "A page for browsers, in one file (`explain`, `diff`, `lint` and `audit`)")
+            }
             Self::Report(Findings::Prometheus) => ("prometheus", "Metrics (`audit` only)"),
             Self::Patch => ("patch", "A unified diff (`fix` and `lint --fix` only)"),
         };
@@ -219,7 +221,7 @@ impl Output {
             Self::Report(Findings::Github) => printer == Printer::Lint,
             // Pages are made by what the server has.
             Self::Report(Findings::Html) if cfg!(feature = "server") => {
-                matches!(printer, Printer::Audit | Printer::Explain)
+                matches!(printer, Printer::Audit | Printer::Explain | Printer::Diff | Printer::Lint)
             }
             Self::Report(_) => printer == Printer::Audit,
             Self::Patch => matches!(printer, Printer::Fix | Printer::Lint),
@@ -245,7 +247,7 @@ impl Output {
             Self::Report(Findings::Markdown) => "only `audit`, `diff` and `lint` write comments",
             Self::Report(Findings::Sarif) => "only `audit` and `lint` report findings so",
             Self::Report(Findings::Github) => "only `lint` reports findings so",
-            Self::Report(Findings::Html) => "only `explain` and `audit` make pages",
+            Self::Report(Findings::Html) => "only `explain`, `diff`, `lint` and `audit` make pages",
             Self::Report(_) => "only `audit` reports findings so",
             Self::Patch => "only `fix` and `lint --fix` print patches",
         };
@@ -255,7 +257,7 @@ impl Output {
             Printer::Audit => "`audit` reports findings",
             Printer::Fix => "`fix` prints tables, data and patches",
             Printer::Lint => "`lint` prints findings",
-            Printer::Diff => "`diff` prints tables, data and comments",
+            Printer::Diff => "`diff` prints tables, data, comments and pages",
             Printer::Explain => "`explain` prints tables, data and pages",
             Printer::Other => "the other commands print tables and data",
         };

@@ -2,14 +2,28 @@
 
 use serde_json::Value as Json;
 use upheld_answers::{Stamp, Words};
-use upheld_pages::{Around, Inspector, Medium, Supposing, command, explanation, supposition};
+use upheld_pages::{Around, Inspector, Medium, Supposing, changes, command, explanation, findings, supposition};
 
 /// The answer to the words of a question if some policies were not there.
 pub(super) fn supposed(words: &Words, without: &[String], document: &Json, digest: &str) -> String {
     let words = serde_json::to_value(words).unwrap_or_default();
     let supposing = Supposing { without: without.to_vec(), ..Supposing::default() };
-    let around = Around { medium: Medium::File, digest: Some(digest.to_owned()), ..Around::default() };
-    supposition(Inspector::Any, &words, &supposing, document).document(&around)
+    supposition(Inspector::Any, &words, &supposing, document).document(&file(digest))
+}
+
+/// What changes between two sets of documents.
+pub(super) fn changed(document: &Json, digest: &str) -> String {
+    changes(document, None).document(&file(digest))
+}
+
+/// What is wrong with policies.
+pub(super) fn linted(document: &Json, digest: &str) -> String {
+    findings(document).document(&file(digest))
+}
+
+/// A page that is a file.
+fn file(digest: &str) -> Around {
+    Around { medium: Medium::File, digest: Some(digest.to_owned()), ..Around::default() }
 }
 
 /// The answer to the words of a question.

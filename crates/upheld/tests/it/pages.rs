@@ -45,11 +45,33 @@ fn everybody_and_everything_is_a_page_too() {
 }
 
 #[test]
+fn what_changes_what_is_supposed_and_what_is_wrong_are_pages_too() {
+    let folder = example("demo");
+    let changed = example("demo");
+    let file = changed.path().join("policies/resilience.yaml");
+    let text_of = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text_of.replace("interval: 10s", "interval: '<b>11s</b>'")).unwrap();
+    let diff = format!("diff . {}", changed.path().display());
+    let supposed = "explain --from web-1 --to backend-1 --kind HealthCheck --without hc-a";
+    for command in [diff.as_str(), "lint", supposed] {
+        let printed = text(&run(folder.path(), command).stdout);
+        let page = text(&run(folder.path(), &format!("{command} -o html")).stdout);
+        let headline = page.split_once("<h1>").and_then(|(_, rest)| rest.split_once("</h1>")).unwrap().0.to_owned();
+        let said: String = printed.split_whitespace().collect();
+        assert!(said.contains(&headline.split_whitespace().collect::<String>()), "{command}: {headline} in {printed}");
+        assert!(page.contains("<style>") && !page.contains("<script") && !page.contains("<b>11s"), "{command}");
+        assert!(!page.contains("href=\"/") && !page.contains("<form"), "{command}: it leads nowhere");
+    }
+    let page = text(&run(folder.path(), &format!("{diff} -o html")).stdout);
+    assert!(page.contains("<ins>&lt;b&gt;11s&lt;/b&gt;</ins>"), "{page}");
+}
+
+#[test]
 fn other_commands_make_no_pages() {
     let folder = example("demo");
     let refused = run(folder.path(), "list -o html");
     assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("only `explain` and `audit` make pages"), "{refused:?}");
+    assert!(text(&refused.stderr).contains("only `explain`, `diff`, `lint` and `audit` make pages"), "{refused:?}");
 }
 
 #[test]

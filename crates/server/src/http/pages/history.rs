@@ -37,7 +37,7 @@ pub(super) async fn changes(visit: Visit) -> Response {
     let before = number("from").unwrap_or(after.saturating_sub(1));
     match visit.post(Address::of("/v1/diff"), &json!({"before": before, "after": after})).await {
         Ok(said) => {
-            let page = upheld_pages::changes(&said.json, before, after);
+            let page = upheld_pages::changes(&said.json, Some((before, after)));
             let range = format!("{before}..{after}");
             visit.shows(&page, said, Some(command::of("diff", Some(&visit.server()), &[&range])))
         }

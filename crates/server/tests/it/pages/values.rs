@@ -167,6 +167,10 @@ fn hostile_texts_are_texts() {
             "/policy/AccessPolicy/access/p",
             "/connection?from=web-1&to=web-1",
             "/policy/TrafficLog/default/l",
+            "/policy/TrafficLog/default/l?if=deleted",
+            "/connection?from=web-1&to=web-1&without=TrafficLog/default/l&everywhere=true",
+            "/edit/policy/TrafficLog/default/l?for=from%3Dweb-1%26to%3Dweb-1",
+            "/edit/policy/AccessPolicy/access/p",
             "/compliance",
             "/search?q=p",
             &address,
@@ -184,10 +188,27 @@ fn hostile_texts_are_texts() {
         // What is typed comes back as it was typed.
         let asked = seen(&served, &upheld_pages::Address::of("/search").with("q", hostile).to_string());
         assert_eq!(asked.with("id", "find")[0].get("value"), Some(hostile.trim()));
+        // Whatever is typed into an editor stays there, and is only text.
+        let fields = [("text", hostile), ("for", hostile), ("message", hostile), ("base", hostile)];
+        for act in ["try", "write"] {
+            let sent = super::whatif::send(
+                &served,
+                "/edit/policy/AccessPolicy/access/p",
+                &[&fields[..], &[("do", act)]].concat(),
+            );
+            let root = page(&sent.text);
+            assert_eq!(root.named("script").len(), 1, "{act}: {hostile}");
+            assert_eq!(super::whatif::text_area(&root), hostile.replace("\r\n", "\n"), "{act}");
+        }
         let query = upheld_pages::Address::of("/connection").with("from", hostile).with("to", "web-1").to_string();
         if query.len() < 8_000 {
             let refused = page(&browse(&served, &query).text);
             assert_eq!(refused.named("script").len(), 1);
+            for name in ["without", "was", "everywhere"] {
+                let asked = upheld_pages::Address::of("/connection").with("from", "web-1").with("to", "web-1");
+                let tried = page(&browse(&served, &asked.with(name, hostile).to_string()).text);
+                assert_eq!(tried.named("script").len(), 1, "{name}: {hostile}");
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ fn form(fields: &[(&str, &str)]) -> String {
     fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect::<Vec<_>>().join("&")
 }
 
-fn send(served: &Served, path: &str, fields: &[(&str, &str)]) -> Answer {
+pub(super) fn send(served: &Served, path: &str, fields: &[(&str, &str)]) -> Answer {
     send_plain(served, path, served.base(), &form(fields))
 }
 
@@ -31,7 +31,7 @@ fn hidden(root: &Element, name: &str) -> String {
     root.with("name", name)[0].get("value").unwrap_or_default().to_owned()
 }
 
-fn text_area(root: &Element) -> String {
+pub(super) fn text_area(root: &Element) -> String {
     let text = root.named("textarea")[0].text();
     text.strip_prefix('\n').unwrap().to_owned()
 }

@@ -6,6 +6,8 @@ use upheld_answers::formats::shifts_markdown;
 use super::{Compared, compare, exit_of, suppose};
 use crate::cli::{Diff, Findings, Format, Output, Worse};
 use crate::commands::Session;
+#[cfg(feature = "server")]
+use crate::commands::page;
 use crate::exit::Exit;
 use crate::render::{print_plain, shifts};
 
@@ -38,6 +40,11 @@ pub(super) fn print(session: &Session<'_>, compared: &Compared) {
     let screen = &session.screen;
     if session.settings.output.value == Output::Report(Findings::Markdown) {
         return print_plain(&shifts_markdown(found));
+    }
+    #[cfg(feature = "server")]
+    if session.settings.output.value.is_page() {
+        let document = found.document(before.snapshot.digest(), after.snapshot.digest());
+        return print_plain(&page::changed(&document, after.snapshot.digest()));
     }
     match screen.format {
         Format::Json | Format::Yaml => {

@@ -9,6 +9,8 @@ use upheld_model::{Diagnostic, Fault, Severity};
 use crate::cli::{Findings, Format, Lint, LintFail, Output, Results};
 use crate::commands::edits::{Edits, no_files, sentence};
 use crate::commands::{Session, baseline, refuse, say};
+#[cfg(feature = "server")]
+use crate::commands::page;
 use crate::exit::Exit;
 use crate::render::{bar, print_plain, shifts};
 use crate::report::counted;
@@ -98,6 +100,11 @@ fn print(session: &Session<'_>, loaded: &Loaded, linted: &Linted, failing: Faili
         (Output::Report(Findings::Sarif), _) => screen.print_data(&found.sarif()),
         (Output::Report(Findings::Markdown), _) => print_plain(&found.markdown()),
         (Output::Report(Findings::Github), _) => print_plain(&found.github()),
+        #[cfg(feature = "server")]
+        (output, _) if output.is_page() => {
+            let digest = loaded.snapshot.digest();
+            print_plain(&page::linted(&found.document(digest), digest));
+        }
         (Output::Record(Results::Junit), _) => print_plain(&found.junit(failing)),
         (_, Format::Json | Format::Yaml) => screen.print_data(&found.document(loaded.snapshot.digest())),
         (_, Format::Jsonl) => linted.findings.iter().for_each(|finding| screen.print_data(&found.finding(finding))),

@@ -13,6 +13,11 @@ pub(in crate::commands) fn run(session: &Session<'_>, sides: &Sides) -> Exit {
         Ok(compared) => compared,
         Err(exit) => return exit,
     };
+    #[cfg(feature = "server")]
+    if session.settings.output.value.is_page() {
+        diff::print(session, &compared);
+        return exit_of(&compared.shifts);
+    }
     let screen = &session.screen;
     match (screen.format, compared.shifts.verdict) {
         (Format::Table | Format::Wide, verdict) => {
