@@ -191,7 +191,7 @@ mod tests {
         let rows = unpacked(text, 1);
         let pretty = serde_json::to_string_pretty(&serde_json::from_str::<Json>(text).unwrap()).unwrap();
         assert_eq!(rows.iter().map(|row| row.text.as_str()).collect::<Vec<_>>(), pretty.lines().collect::<Vec<_>>());
-        for (sought, wanted) in [("\"a\"", 2), ("\"b\"", 3), ("\"e\"", 7), ("null", 7)] {
+        for (sought, wanted) in [("\"a\"", 2), ("\"b\"", 3), ("\"e\"", 8), ("null", 8)] {
             let column = text.find(sought).unwrap() as u64 + 1;
             let fate = json!({"at": {"line": 1, "column": column}});
             let found: Vec<u64> = rows.iter().filter(|row| row.has(&fate)).map(|row| row.number).collect();

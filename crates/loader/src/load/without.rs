@@ -22,7 +22,7 @@ impl Loaded {
     /// The snapshot with another document, as JSON on one line, in place of one: where it stands may count.
     pub fn instead(&self, document: NodeRef, text: &str) -> Option<Result<Self, Box<Broken>>> {
         let file = self.snapshot.files().get(document.source)?;
-        if let Some(value) = self.snapshot.files().value(document).filter(|_| format_of(file) != Format::Csv) {
+        if let Some(value) = self.snapshot.files().value(document).filter(|_| Format::of_file(file) != Format::Csv) {
             let replaced = put(file.tree.text(), value, text)?;
             return Some(self.after(vec![Change::Replaced(document.source, input(file, replaced))]));
         }

@@ -181,12 +181,20 @@ async fn why_not(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawB
     Ok(answered(&view, said.await?))
 }
 
+/// Which policy.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct SurvivalQuestion {
+    /// `name`, `kind/name` or `kind/scope/name`.
+    policy: String,
+}
+
 /// In how many results each field of a policy is what holds, and who goes before it in the others. Policies about requests and related objects have none.
 #[utoipa::path(post, path = "/v1/survival",
     request_body(content = Object, example = json!({"policy": "TrafficLog/default/web-to-backend"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn survival(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
-    let AffectedQuestion { policy } = read(&headers, &body)?;
+    let SurvivalQuestion { policy } = read(&headers, &body)?;
     let said = ask(&view, move |world| {
         let survival = world.survival(&policy)?;
         let digest = world.snapshot().digest();

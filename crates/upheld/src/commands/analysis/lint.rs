@@ -8,9 +8,9 @@ use upheld_model::{Diagnostic, Fault, Severity};
 
 use crate::cli::{Findings, Format, Lint, LintFail, Output, Results};
 use crate::commands::edits::{Edits, no_files, sentence};
-use crate::commands::{Session, baseline, refuse, say};
 #[cfg(feature = "server")]
 use crate::commands::page;
+use crate::commands::{Session, baseline, refuse, say};
 use crate::exit::Exit;
 use crate::render::{bar, print_plain, shifts};
 use crate::report::counted;
