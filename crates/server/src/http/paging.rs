@@ -78,16 +78,20 @@ mod tests {
         let (view, names) = (view(), (0..100_000).map(|number| format!("{number:06}")).collect::<Vec<_>>());
         for after in ["", "000000", "049999", "099800"] {
             let (looked, made) = (Cell::new(0), Cell::new(0));
-            let id = |name: &String| -> &str {
-                looked.set(looked.get() + 1);
-                name
-            };
-            let item = |name: &String| {
-                made.set(made.get() + 1);
-                Some(json!(name))
-            };
             let page = Page { after: Some(after.to_owned()), limit: Some(100) };
-            let answer = page.of(&view, &names, id, item).unwrap();
+            let answer = page.of(
+                &view,
+                &names,
+                |name| {
+                    looked.set(looked.get() + 1);
+                    name
+                },
+                |name| {
+                    made.set(made.get() + 1);
+                    Some(json!(name))
+                },
+            );
+            let answer = answer.unwrap();
             assert_eq!(answer["items"].as_array().map(Vec::len), Some(100), "{after}");
             assert!(
                 made.get() <= 101 && looked.get() <= 140,
