@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(logged.request.subject.roles, Names::of(&["a", "b"]));
         assert_eq!(logged.request.resource.path, Maybe::Is("/a/b".into()));
         assert_eq!(logged.request.environment.ip, Maybe::Is("192.0.2.7".into()));
-        assert_eq!(logged.request.resource.facts.get("host"), Some(Fact::Text("shop.example".into())));
+        assert_eq!(logged.request.resource.facts.get("host"), Some(&Fact::Text("shop.example".into())));
         assert_eq!(logged.decision.map(|decision| decision.outcome), Some(Outcome::Deny));
     }
 
