@@ -100,9 +100,13 @@ impl Tried<'_, '_> {
         let mut gone = self.gone.get(&fix.source).cloned().unwrap_or_default();
         gone.push(fix.goes);
         let edit = edit(file, fix.source, &gone).ok_or(NOT_SIMPLE)?;
-        let input = Input::text(file.name.clone(), Format::of_file(file), edit.after.clone());
+        let change = if edit.after.is_empty() {
+            Change::Gone(fix.source)
+        } else {
+            Change::Replaced(fix.source, Input::text(file.name.clone(), Format::of_file(file), edit.after.clone()))
+        };
         let current = self.after.as_ref().unwrap_or(self.loaded);
-        let after = current.after(vec![Change::Replaced(fix.source, input)]).map_err(|_| NOT_READ)?;
+        let after = current.after(vec![change]).map_err(|_| NOT_READ)?;
         let options: &Options = self.before.options();
         match shifts(self.before, &World::new(&after.snapshot, options), &()).verdict {
             Comparison::Equal => {}
@@ -128,13 +132,18 @@ fn edit(file: &File, source: SourceId, gone: &[CouldGo]) -> Option<FileEdit> {
     let before = file.tree.text();
     let replacements = replacements(file, gone)?;
     let after = applied(before, &replacements)?;
+    let expected = remaining(file.tree.documents(), &numbers(gone))?;
+    let finished = |after| FileEdit { name: file.name.clone(), before: before.to_owned(), after, replacements };
+    if after.trim().is_empty() {
+        // A file of which nothing is left goes.
+        return expected.is_empty().then(|| finished(String::new()));
+    }
     let (read, problems) = upheld_syntax::parse(file.name.as_str(), Format::of_file(file), after.clone(), source);
     if !problems.is_empty() {
         return None;
     }
-    let expected = remaining(file.tree.documents(), &numbers(gone))?;
     let found = remaining(read.tree.documents(), &BTreeSet::new())?;
-    (expected == found).then(|| FileEdit { name: file.name.clone(), before: before.to_owned(), after, replacements })
+    (expected == found).then(|| finished(after))
 }
 
 fn replacements(file: &File, gone: &[CouldGo]) -> Option<Vec<Replacement>> {

@@ -61,6 +61,7 @@ fn findings_and_what_depends_on_a_policy_are_told() {
     let linted = served.post("/v1/lint", "{}").json();
     assert_eq!(linted["findings"][0]["code"], "UP101", "{linted:#}");
     assert_eq!(served.post("/v1/lint", r#"{"only": ["UP4"]}"#).json()["findings"], json!([]));
+    assert_eq!(linted["findings"][0]["fix"]["text"], "remove it; no result changes", "{linted:#}");
     let again = served.post("/v1/lint", &json!({"baseline": linted}).to_string()).json();
     assert_eq!(again["findings"][0]["baselineState"], "unchanged", "{again:#}");
     assert_eq!(served.post("/v1/lint", r#"{"baseline": {}}"#).status, 422);

@@ -129,14 +129,17 @@ impl<'t> Edited<'t> {
 
     /// What it takes that a whole document is there no more.
     pub fn without_document(self, document: Value<'t>) -> Option<Vec<Replacement>> {
+        if self.format == Format::Json {
+            // There is no other one: nothing is left of the text.
+            return Some(vec![Replacement::new(0, self.text.len(), "")]);
+        }
         let (start, end) = self.lines_of(document)?;
         if !self.text.get(start..document.span().start as usize)?.trim().is_empty() {
             return None;
         }
         let own = Replacement::new(start, end, "");
         match self.format {
-            Format::Json => None,
-            Format::JsonLines | Format::Csv => Some(vec![own]),
+            Format::Json | Format::JsonLines | Format::Csv => Some(vec![own]),
             Format::Yaml => {
                 let mark = match self.mark_before(start) {
                     Beside::Mark(from, to) => Some((from, to)),
