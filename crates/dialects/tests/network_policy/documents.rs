@@ -87,7 +87,9 @@ fn policies_and_workloads_are_listed() {
         read(&[pod("web", "a", "b: c, app: web"), namespace("a", ""), policy("p", "podSelector: {}")].concat());
     assert!(loaded.snapshot.policy_named("NetworkPolicy", "a", "p").is_some());
     let objects = dialects().flat_map(|dialect| dialect.objects(&loaded.snapshot));
-    let rows: Vec<_> = objects.map(|object| [object.kind, object.scope, object.name, object.tags].join(" ")).collect();
+    let rows: Vec<_> = objects
+        .map(|object| [object.kind.as_str(), &object.scope, &object.name, &object.tags_text()].join(" "))
+        .collect();
     assert_eq!(rows, ["Pod a web app=web,b=c"]);
     let shapes = dialects().flat_map(|dialect| dialect.shapes(&loaded.snapshot));
     assert_eq!(shapes.filter(|(name, _)| name == "NetworkPolicy").count(), 1);
