@@ -110,25 +110,8 @@ impl Front {
         command.args(["--use-dynamic-base-id", "--concurrency", "1", "--log-level", "error"]);
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().map_err(failed)?;
         let mut own = Self { child, address: SocketAddr::from(([127, 0, 0, 1], 0)) };
-        own.address = own.listener(&admin)?;
+        own.address = listener(&admin)?;
         Ok(own)
-    }
-
-    /// Where it listens, once it does.
-    fn listener(&self, admin: &Path) -> Result<SocketAddr, String> {
-        for _ in 0..200 {
-            std::thread::sleep(Duration::from_millis(50));
-            let Ok(text) = std::fs::read_to_string(admin) else { continue };
-            let Ok(admin) = text.trim().parse() else { continue };
-            let Ok(listeners) = Client::connect(admin).and_then(|mut client| client.get("/listeners")) else {
-                continue;
-            };
-            let front = listeners.lines().find_map(|line| line.strip_prefix("front::"));
-            if let Some(address) = front.and_then(|front| front.trim().parse().ok()) {
-                return Ok(address);
-            }
-        }
-        Err("Envoy did not start".to_owned())
     }
 
     /// Asks by many connections for a while.
@@ -158,7 +141,11 @@ impl Front {
         if permitted == 0 || permitted == latencies.0.len() {
             return Err(format!("{permitted} of {} requests were let in: Envoy does not ask", latencies.0.len()));
         }
-        Ok(Round { server: server_after - server_before, envoy: envoy_after - envoy_before, latencies })
+        Ok(Round {
+            server: server_after.saturating_sub(server_before),
+            envoy: envoy_after.saturating_sub(envoy_before),
+            latencies,
+        })
     }
 }
 
@@ -169,4 +156,21 @@ impl Drop for Front {
             eprintln!("note: Envoy did not end");
         }
     }
+}
+
+/// Where Envoy listens, once it does.
+fn listener(admin: &Path) -> Result<SocketAddr, String> {
+    for _ in 0..200 {
+        std::thread::sleep(Duration::from_millis(50));
+        let Ok(text) = std::fs::read_to_string(admin) else { continue };
+        let Ok(admin) = text.trim().parse() else { continue };
+        let Ok(listeners) = Client::connect(admin).and_then(|mut client| client.get("/listeners")) else {
+            continue;
+        };
+        let front = listeners.lines().find_map(|line| line.strip_prefix("front::"));
+        if let Some(address) = front.and_then(|front| front.trim().parse().ok()) {
+            return Ok(address);
+        }
+    }
+    Err("Envoy did not start".to_owned())
 }

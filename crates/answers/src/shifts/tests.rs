@@ -248,14 +248,15 @@ fn policies_that_nothing_was_read_for_are_not_proved_to_be_equal() {
              timeouts: {{request: {value}}}\n"
         )
     };
-    let policies: [(&str, &dyn Fn(&str) -> String); 3] =
-        [("Timeout", &timeout), ("MeshTimeout", &layer), ("TrafficPolicy", &attached)];
-    for (kind, policy) in policies {
-        let one = loaded(&[policy("1s")]);
-        let shifts = between(&one, &loaded(&[policy("2s")]));
+    let versions = |policy: fn(&str) -> String| [policy("1s"), policy("2s")];
+    let policies =
+        [("Timeout", versions(timeout)), ("MeshTimeout", versions(layer)), ("TrafficPolicy", versions(attached))];
+    for (kind, [before, after]) in policies {
+        let one = loaded(std::slice::from_ref(&before));
+        let shifts = between(&one, &loaded(&[after]));
         assert_eq!(shifts.verdict, Comparison::Undecided, "{shifts:#?}");
         let told: Vec<&str> = shifts.notes.iter().map(|note| note.text.as_str()).collect();
         assert!(matches!(told.as_slice(), [note] if note.starts_with(kind)), "{told:?}");
-        assert_eq!(between(&one, &loaded(&[policy("1s")])).verdict, Comparison::Equal);
+        assert_eq!(between(&one, &loaded(&[before])).verdict, Comparison::Equal);
     }
 }
