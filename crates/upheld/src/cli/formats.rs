@@ -152,6 +152,8 @@ pub(crate) enum Printer {
     Fix,
     /// `diff`.
     Diff,
+    /// `replay`.
+    Replay,
     /// `lint`.
     Lint,
     /// `explain`.
@@ -168,7 +170,8 @@ impl Printer {
             "test" => Self::Test,
             "audit" => Self::Audit,
             "fix" => Self::Fix,
-            "diff" | "prove" | "replay" => Self::Diff,
+            "diff" | "prove" => Self::Diff,
+            "replay" => Self::Replay,
             "lint" => Self::Lint,
             "explain" => Self::Explain,
             _ => Self::Other,
@@ -215,7 +218,7 @@ impl Output {
             Self::Record(Results::Junit) => matches!(printer, Printer::Test | Printer::Audit | Printer::Lint),
             Self::Record(Results::Tap) => printer == Printer::Test,
             Self::Report(Findings::Markdown) => {
-                matches!(printer, Printer::Audit | Printer::Diff | Printer::Lint)
+                matches!(printer, Printer::Audit | Printer::Diff | Printer::Replay | Printer::Lint)
             }
             Self::Report(Findings::Sarif) => matches!(printer, Printer::Audit | Printer::Lint),
             Self::Report(Findings::Github) => printer == Printer::Lint,
@@ -244,7 +247,7 @@ impl Output {
             Self::Draw(_) => "only `graph` draws",
             Self::Record(Results::Junit) => "only `test`, `audit` and `lint` record results",
             Self::Record(Results::Tap) => "only `test` records results so",
-            Self::Report(Findings::Markdown) => "only `audit`, `diff` and `lint` write comments",
+            Self::Report(Findings::Markdown) => "only `audit`, `diff`, `replay` and `lint` write comments",
             Self::Report(Findings::Sarif) => "only `audit` and `lint` report findings so",
             Self::Report(Findings::Github) => "only `lint` reports findings so",
             Self::Report(Findings::Html) => "only `explain`, `diff`, `lint` and `audit` make pages",
@@ -257,6 +260,7 @@ impl Output {
             Printer::Audit => "`audit` reports findings",
             Printer::Fix => "`fix` prints tables, data and patches",
             Printer::Lint => "`lint` prints findings",
+            Printer::Replay => "`replay` prints tables, data and comments",
             Printer::Diff => "`diff` prints tables, data, comments and pages",
             Printer::Explain => "`explain` prints tables, data and pages",
             Printer::Other => "the other commands print tables and data",

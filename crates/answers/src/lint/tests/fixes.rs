@@ -20,10 +20,16 @@ fn fixed(text: &str) -> (String, Vec<&'static str>, Vec<&'static str>) {
 
 #[test]
 fn what_never_wins_goes_and_remarks_stay() {
-    let text = format!("# ours\n{}# theirs\n{}", log("a", ANY, ANY, "x"), log("b", ANY, ANY, "y"));
-    let (after, codes, left) = fixed(&text);
+    let begin = format!("{}# ours\n{}# theirs\n", proxy("p", "kuma.io/service: web"), log("a", ANY, ANY, "x"));
+    let (after, codes, left) = fixed(&format!("{begin}{}", log("b", ANY, ANY, "y")));
     assert_eq!((codes, left), (vec!["UP101"], vec![]));
-    assert_eq!(after, format!("# ours\n{}# theirs\n", log("a", ANY, ANY, "x")));
+    assert_eq!(after, begin);
+}
+
+#[test]
+fn nothing_goes_where_nothing_was_read_that_it_could_apply_to() {
+    let text = log("a", ANY, ANY, "x") + &log("b", ANY, ANY, "y");
+    assert_eq!(fixed(&text), (text.clone(), vec![], vec!["UP101"]));
 }
 
 #[test]
