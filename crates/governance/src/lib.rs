@@ -141,9 +141,12 @@ impl Organisation {
 
     /// Whether nothing that is judged or judges is another one: known without a look at what the two share.
     pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.comply, &other.comply)
-            && Arc::ptr_eq(&self.schema, &other.schema)
-            && self.settings == other.settings
+        Arc::ptr_eq(&self.comply, &other.comply) && self.is_judged_as(other)
+    }
+
+    /// Whether the same tags are allowed and the same settings hold.
+    fn is_judged_as(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.schema, &other.schema) && self.settings == other.settings
     }
 
     /// Counts accepted changes; a decision holds for the version that it names.

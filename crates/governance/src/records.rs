@@ -169,6 +169,16 @@ impl Organisation {
         self.comply.violations_within(filter, now, |id| history.has(id))
     }
 
+    /// Those of them that another organisation, judged at the same moment, may not have: all if the two are not judged alike.
+    pub fn violations_unlike(&self, other: &Self, filter: &Filter, now: Timestamp) -> Vec<Finding> {
+        let history = self.history();
+        if self.is_judged_as(other) {
+            self.comply.violations_unlike(&other.comply, filter, now, |id| history.has(id))
+        } else {
+            self.violations(filter, now)
+        }
+    }
+
     /// How many violations of every policy end how, at a moment.
     pub fn violations_by_policy(&self, now: Timestamp) -> BTreeMap<SmolStr, Complied> {
         let history = self.history();

@@ -98,6 +98,24 @@ impl Comply {
         self.named_in_order(slots, filter, now, accepted)
     }
 
+    /// Those within a filter that another state may not have, in order. It takes as long as the two differ, where one was made of the
+    /// other and both have the same policies and waivers.
+    pub fn violations_unlike(
+        &self,
+        other: &Self,
+        filter: &Filter,
+        now: Timestamp,
+        accepted: impl Fn(FindingId) -> bool,
+    ) -> Vec<Finding> {
+        match self.differing_pairs(other) {
+            Some(mut places) => {
+                places.retain(|slot| self.rules_violated_at(*slot).next().is_some());
+                self.named_in_order(places, filter, now, accepted)
+            }
+            None => self.violations_within(filter, now, accepted),
+        }
+    }
+
     fn named_in_order(
         &self,
         slots: Vec<Slot>,
@@ -229,7 +247,7 @@ impl Comply {
     }
 
     /// The places of those of one scope.
-    fn violating_in(&self, scope: Option<ObjectId>) -> Vec<Slot> {
+    pub(super) fn violating_in(&self, scope: Option<ObjectId>) -> Vec<Slot> {
         self.violating.get(ObjectId::list(scope)).map_or_else(Vec::new, |list| list.to_vec())
     }
 

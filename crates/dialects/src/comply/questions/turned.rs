@@ -9,7 +9,7 @@ use upheld_engine::comply::{Complied, Finding, FindingName};
 use upheld_model::{State, Sym, Timestamp};
 use upheld_report::compliance::{Check, CheckState, Level, Severity, check_of, standing};
 
-use super::audit::{AuditQuestion, narrowed};
+use super::audit::{AuditQuestion, Narrowed, narrowed};
 use super::{Organisation, Organisations};
 
 /// How many violations of a policy there are.
@@ -122,13 +122,16 @@ pub fn turned(before: AtMoment<'_>, after: AtMoment<'_>, roles: &[SmolStr]) -> V
         let [was, is] = [before, after].map(|own| Organisation::of(own.snapshot, Some(&name), own.moment).ok());
         let passes =
             |own: &Organisation<'_>| own.comply().next_turn(before.moment).is_some_and(|at| at <= after.moment);
-        if let (Some(was), Some(is)) = (&was, &is)
-            && was.governed.is_same(&is.governed)
-            && !passes(is)
-        {
-            continue;
-        }
-        let [was_found, is_found] = [&was, &is].map(|own| own.as_ref().map(|own| open(own, roles)).unwrap_or_default());
+        // What the two share need not be looked at, unless time passed that judges it otherwise.
+        let (was_found, is_found) = match (&was, &is) {
+            (Some(was), Some(is)) if passes(was) || passes(is) => (open(was, None, roles), open(is, None, roles)),
+            (Some(was), Some(is)) if was.governed.is_same(&is.governed) => continue,
+            (Some(was), Some(is)) => (open(was, Some(is), roles), open(is, Some(was), roles)),
+            (was, is) => {
+                let all = |own: &Option<Organisation<'_>>| own.as_ref().map(|own| open(own, None, roles));
+                (all(was).unwrap_or_default(), all(is).unwrap_or_default())
+            }
+        };
         for (found, own) in is_found.iter().filter(|(found, _)| !was_found.contains_key(*found)) {
             let Some(is) = &is else { continue };
             let check = standing(&is.governed, is.snapshot.files(), own);
@@ -148,13 +151,22 @@ pub fn turned(before: AtMoment<'_>, after: AtMoment<'_>, roles: &[SmolStr]) -> V
     told.map(|(workspace, turned)| Turned { workspace: workspace.map(Into::into), ..turned }).collect()
 }
 
-/// What violates and is not excused, as far as somebody may see it.
-fn open(organisation: &Organisation<'_>, roles: &[SmolStr]) -> BTreeMap<FindingName, Finding> {
+/// What violates and is not excused, as far as somebody may see it; only what may not do so in another organisation, if one is given.
+fn open(
+    organisation: &Organisation<'_>,
+    unlike: Option<&Organisation<'_>>,
+    roles: &[SmolStr],
+) -> BTreeMap<FindingName, Finding> {
     let person = organisation.asker(roles, None).ok().flatten();
     let question = AuditQuestion { person, ..AuditQuestion::default() };
-    let Ok(narrowed) = narrowed(organisation, &question) else { return BTreeMap::new() };
-    let found = organisation.governed.violations(&narrowed.filter, organisation.now).into_iter();
-    found.filter(|found| found.state != State::Off).map(|found| (found.name(), found)).collect()
+    let Ok(Narrowed { filter, .. }) = narrowed(organisation, &question) else { return BTreeMap::new() };
+    let (governed, now) = (&organisation.governed, organisation.now);
+    let found = match unlike {
+        Some(other) => governed.violations_unlike(&other.governed, &filter, now),
+        None => governed.violations(&filter, now),
+    };
+    let open = found.into_iter().filter(|found| found.state != State::Off);
+    open.map(|found| (found.name(), found)).collect()
 }
 
 impl Organisation<'_> {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use smol_str::SmolStr;
-use upheld_model::Timestamp;
+use upheld_model::{State, Timestamp};
 
 use super::super::reference::random::{BEGIN, Start, policy};
 use super::super::reference::{NaiveEdition, NaiveOrganisation, NaiveViolation};
@@ -97,6 +97,27 @@ fn after(start: &Start, steps: &[Step]) -> Comply {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_two_states_violate_otherwise_is_among_what_they_do_not_share((start, steps) in steps(16), from in 0_usize..16) {
+        let before = after(&start, steps.get(..from).unwrap_or(&[]));
+        let mut comply = before.clone();
+        for step in steps.get(from..).unwrap_or(&steps) {
+            step.take(&mut comply);
+            comply.settle();
+        }
+        for (one, other) in [(&before, &comply), (&comply, &before)] {
+            let only = |own: Vec<Finding>, others: &[Finding]| -> BTreeSet<FindingName> {
+                let known: BTreeSet<(FindingName, State)> = others.iter().map(|found| (found.name(), found.state)).collect();
+                let own = own.into_iter().filter(|found| !known.contains(&(found.name(), found.state)));
+                own.map(|found| found.name()).collect()
+            };
+            let (unlike, others) = (one.violations_unlike(other, &Filter::default(), NOW, |_| false), other.violations(NOW));
+            let all = one.violations(NOW);
+            prop_assert!(unlike.iter().all(|found| all.contains(found)));
+            prop_assert_eq!(only(unlike, &others), only(all, &others));
+        }
+    }
 
     #[test]
     fn what_is_known_equals_a_fresh_audit_after_every_step((start, steps) in steps(16)) {
