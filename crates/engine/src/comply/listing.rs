@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use upheld_model::Timestamp;
 
@@ -307,16 +306,10 @@ impl Comply {
 
     /// The pairs that count for a scope: what the relationships of all who live there make.
     fn pairs_within(&self, scope: ObjectId) -> Vec<Pair> {
-        let (mut found, mut waiting, mut seen) = (Vec::new(), vec![scope], FxHashSet::default());
-        while let Some(resident) = waiting.pop() {
-            if !seen.insert(resident) {
-                continue;
-            }
+        let mut found = Vec::new();
+        for resident in self.residents(scope) {
             found.extend(self.alone(resident).filter(|pair| pair.scope == Some(scope)));
             for (_, link) in self.links_of(resident).filter(|(_, link)| link.a == resident) {
-                if self.owns(link) && !seen.contains(&link.b) {
-                    waiting.push(link.b);
-                }
                 found.extend(self.made_by(link).filter(|pair| pair.scope == Some(scope)));
             }
         }

@@ -1,5 +1,7 @@
 //! What relates objects, and the pairs that come of it.
 
+use rustc_hash::FxHashSet;
+
 use super::Comply;
 use super::facts::{Link, LinkId, ObjectId, ObjectState, Pair};
 use super::profile::{End, Holds, Order, PairKind, Relation};
@@ -34,6 +36,11 @@ impl Comply {
     /// The pairs of an object.
     pub fn pairs_of(&self, object: ObjectId) -> impl Iterator<Item = Pair> {
         self.near_pairs(object).iter().filter_map(|near| self.pair_at(near.slot()))
+    }
+
+    /// How many pairs an object is in.
+    pub fn pair_count_of(&self, object: ObjectId) -> usize {
+        self.near_pairs(object).len()
     }
 
     /// A relationship of two objects, if there can be one.
@@ -73,6 +80,34 @@ impl Comply {
         let link = *link;
         let home = self.home_scope(link.a).filter(|_| self.is_live(link.b));
         home.into_iter().flat_map(move |home| self.made_in(&link, home))
+    }
+
+    /// The relationships that make a pair. Each of them names a side that is no scope, and its first side lives in the scope of the pair:
+    /// it is looked for where there are fewest.
+    pub fn makers_of(&self, pair: Pair) -> Vec<Link> {
+        let named = pair.ends().filter(|end| Some(*end) != pair.scope).map(|end| self.near_links(end));
+        let Some(fewest) = named.min_by_key(|near| near.len()) else { return Vec::new() };
+        let makes = |link: &&Link| self.made_by(link).any(|made| made == pair);
+        let residents = |scope: ObjectId| {
+            let all = self.residents(scope).into_iter();
+            all.flat_map(|own| self.links_of(own).filter(move |(_, link)| link.a == own)).map(|(_, link)| link)
+        };
+        match pair.scope.filter(|scope| self.near_links(*scope).len() < fewest.len()) {
+            Some(scope) => residents(scope).filter(makes).copied().collect(),
+            None => fewest.iter().filter_map(|near| self.link(near.link)).filter(makes).copied().collect(),
+        }
+    }
+
+    /// Everybody who lives in a scope, at any depth, itself included.
+    pub(super) fn residents(&self, scope: ObjectId) -> Vec<ObjectId> {
+        let (mut found, mut seen) = (vec![scope], FxHashSet::from_iter([scope]));
+        let mut next = 0;
+        while let Some(resident) = found.get(next).copied() {
+            let own = self.links_of(resident).filter(|(_, link)| link.a == resident && self.owns(link));
+            found.extend(own.map(|(_, link)| link.b).filter(|inside| seen.insert(*inside)));
+            next += 1;
+        }
+        found
     }
 
     /// The pairs that a relationship makes, or would make, given where its first side lives, and that its second takes part.

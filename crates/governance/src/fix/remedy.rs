@@ -10,8 +10,8 @@ use upheld_engine::comply::{Filter, Finding, FindingId, Kind, PairKey};
 use upheld_model::Timestamp;
 
 use super::propose::{End, Nature, Proposal};
-use super::search::{Goal, unlinks};
-use super::{Edit, Fix, Fixes, Obstacle, Seeker};
+use super::search::Goal;
+use super::{Edit, Fix, Obstacle, Seeker};
 use crate::{Organisation, Trial};
 
 /// The values that are tried for one object before more tags are.
@@ -70,21 +70,23 @@ impl Planning<'_> {
         let all = open.len();
         self.respell(&open);
         let mut seen = 0;
-        let mut rest: Vec<(Open, Vec<Obstacle>)> = Vec::new();
+        let mut rest: Vec<(Open, Option<Obstacle>)> = Vec::new();
         for group in self.by_object(open) {
             tell(seen, all);
             seen += group.len();
             rest.extend(self.mend_object(group));
         }
-        for (own, obstacles) in rest {
+        for (own, like) in rest {
             if !self.is_open(own.id) {
                 continue;
             }
             let goal = self.trial.goal(self.seeker, &own.finding, None);
-            match self.trial.parted(&goal) {
-                Some(found) => self.take(found.fix),
-                None => self.remedy.left.push((own.finding, obstacles)),
+            if let Some(found) = self.trial.parted(&goal) {
+                self.take(found.fix);
+                continue;
             }
+            let obstacles = like.map_or_else(|| self.trial.in_the_way_of_tags(&goal), |like| vec![like]);
+            self.remedy.left.push((own.finding, obstacles));
         }
         tell(all, all);
         self.remedy.left.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -151,8 +153,8 @@ impl Planning<'_> {
         groups
     }
 
-    /// Ends what can be ended by tags around one object; says what is left.
-    fn mend_object(&mut self, mut group: Vec<Open>) -> Vec<(Open, Vec<Obstacle>)> {
+    /// Ends what can be ended by tags around one object; says what is left, and whether another object is known to be like it.
+    fn mend_object(&mut self, mut group: Vec<Open>) -> Vec<(Open, Option<Obstacle>)> {
         loop {
             group.retain(|own| self.is_open(own.id));
             let Some(Open { finding, .. }) = group.first() else { return Vec::new() };
@@ -161,11 +163,10 @@ impl Planning<'_> {
             let class = self.trial.organisation.class_of(&object);
             if let Some(Known::Hopeless(like)) = class.as_ref().and_then(|class| self.classes.get(class)) {
                 let like = Obstacle::Like { object: like.clone() };
-                return group.into_iter().map(|own| (own, vec![like.clone()])).collect();
+                return group.into_iter().map(|own| (own, Some(like.clone()))).collect();
             }
             let known = class.as_ref().and_then(|class| self.classes.get(class)).cloned();
-            let (way, obstacles) = self.best(&group, &object, known);
-            match way {
+            match self.best(&group, &object, known) {
                 Some(fix) => {
                     if let Some(class) = class {
                         self.classes.insert(class, Known::Helps(helping(&fix, &object)));
@@ -176,15 +177,15 @@ impl Planning<'_> {
                     if let Some(class) = class {
                         self.classes.insert(class, Known::Hopeless(object));
                     }
-                    return group.into_iter().map(|own| (own, obstacles.clone())).collect();
+                    return group.into_iter().map(|own| (own, None)).collect();
                 }
             }
         }
     }
 
     /// The way that ends most of the violations around an object.
-    fn best(&mut self, group: &[Open], object: &SmolStr, known: Option<Known>) -> (Option<Fix>, Vec<Obstacle>) {
-        let Some(Open { finding, .. }) = group.first() else { return (None, Vec::new()) };
+    fn best(&mut self, group: &[Open], object: &SmolStr, known: Option<Known>) -> Option<Fix> {
+        let Open { finding, .. } = group.first()?;
         if let Some(Known::Helps(tags)) = known {
             let edit = |(tag, add, remove): (SmolStr, Vec<SmolStr>, Vec<SmolStr>)| Edit::Tag {
                 object: object.clone(),
@@ -197,7 +198,7 @@ impl Planning<'_> {
             if !edits.is_empty()
                 && let Some((by, ends)) = self.trial.tried_edits(&goal, &edits)
             {
-                return (Some(Fix { edits, by, ends, harms: Vec::new() }), Vec::new());
+                return Some(Fix { edits, by, ends, harms: Vec::new() });
             }
         }
         let mut best: Option<Fix> = None;
@@ -219,13 +220,11 @@ impl Planning<'_> {
             }
         }
         if best.is_some() {
-            return (best, Vec::new());
+            return best;
         }
-        let Fixes { ways, obstacles } = self.trial.ways_out(self.seeker, finding, None);
         // Ending relationships is the last resort, when all else was done.
-        let way = ways.into_iter().find(|fix| !unlinks(fix));
-        let obstacles = if obstacles.is_empty() { vec![Obstacle::NoValue] } else { obstacles };
-        (way, obstacles)
+        let goal = self.trial.goal(self.seeker, finding, None);
+        self.trial.first_by_tags(&goal)
     }
 
     fn choices(&self, goal: &Goal<'_>, object: &SmolStr) -> Vec<Proposal> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Finding, FindingId, FindingName, Link, ObjectId};
+use upheld_engine::comply::{Finding, FindingId, FindingName, ObjectId};
 use upheld_model::State;
 
 use super::propose::{End, Nature, Proposal};
@@ -67,38 +67,56 @@ pub(super) struct Found {
 }
 
 /// What was tried and was not enough.
-pub(super) struct Missed {
+struct Missed {
     proposal: Proposal,
     tried: Tried,
     /// Which row of proposals it is of.
     row: (End, usize),
 }
 
+/// What other tags come to.
+struct ByTags {
+    found: Vec<Found>,
+    missed: Vec<Missed>,
+    /// What would harm, and was not tried.
+    harmful: Vec<Proposal>,
+}
+
 impl Trial {
+    /// By other tags, or by ending what makes the pair.
     pub(super) fn ways_out(&mut self, seeker: &Seeker, violation: &Finding, asked: Option<&Action>) -> Fixes {
         let goal = self.goal(seeker, violation, asked);
-        let (mut found, missed, harmful) = self.simple(&goal);
-        if found.is_empty() {
-            found.extend(self.combined(&goal, &missed));
-        }
+        let ByTags { mut found, missed, harmful } = self.by_tags(&goal);
         if asked.is_none() {
             found.extend(self.parted(&goal));
+        }
+        let obstacles = if found.is_empty() { self.obstacles(&goal, &missed, harmful) } else { Vec::new() };
+        Fixes { ways: found.into_iter().map(|own| own.fix).collect(), obstacles }
+    }
+
+    /// The first of the ways by other tags.
+    pub(super) fn first_by_tags(&mut self, goal: &Goal<'_>) -> Option<Fix> {
+        self.by_tags(goal).found.into_iter().next().map(|own| own.fix)
+    }
+
+    /// What is in the way of other tags, where they are no way out.
+    pub(super) fn in_the_way_of_tags(&mut self, goal: &Goal<'_>) -> Vec<Obstacle> {
+        let ByTags { missed, harmful, .. } = self.by_tags(goal);
+        self.obstacles(goal, &missed, harmful)
+    }
+
+    /// Other tags of one side, the simplest first.
+    fn by_tags(&mut self, goal: &Goal<'_>) -> ByTags {
+        let (mut found, missed, harmful) = self.simple(goal);
+        if found.is_empty() {
+            found.extend(self.combined(goal, &missed));
         }
         let organisation = &self.organisation;
         found.sort_by_cached_key(|own| {
             let Found { fix, nature, grants } = own;
-            (
-                unlinks(fix),
-                *nature != Nature::Respelled,
-                fix.edits.len(),
-                *grants,
-                fix.by,
-                *nature,
-                organisation.reach(fix),
-            )
+            (*nature != Nature::Respelled, fix.edits.len(), *grants, fix.by, *nature, organisation.reach(fix))
         });
-        let obstacles = if found.is_empty() { self.obstacles(&goal, &missed, harmful) } else { Vec::new() };
-        Fixes { ways: found.into_iter().map(|own| own.fix).collect(), obstacles }
+        ByTags { found, missed, harmful }
     }
 
     pub(super) fn goal<'g>(
@@ -167,7 +185,7 @@ impl Trial {
     }
 
     /// What was not enough, with more tags of the same object.
-    pub(super) fn combined(&mut self, goal: &Goal<'_>, missed: &[Missed]) -> Vec<Found> {
+    fn combined(&mut self, goal: &Goal<'_>, missed: &[Missed]) -> Vec<Found> {
         let (mut found, mut tries, mut row) = (Vec::new(), MOST_TRIES, None);
         for start in missed {
             // A later row is only worth a look where none of the rows before is any good.
@@ -232,7 +250,7 @@ impl Trial {
     }
 
     /// Why nothing was found: what would do and harms, then what was tried.
-    pub(super) fn obstacles(&mut self, goal: &Goal<'_>, missed: &[Missed], harmful: Vec<Proposal>) -> Vec<Obstacle> {
+    fn obstacles(&mut self, goal: &Goal<'_>, missed: &[Missed], harmful: Vec<Proposal>) -> Vec<Obstacle> {
         let mut obstacles = Vec::new();
         for proposal in harmful.into_iter().take(MOST_BRANCHES) {
             let edits = proposal.edits();
@@ -365,10 +383,6 @@ fn policies(findings: &[Finding]) -> Vec<SmolStr> {
     names
 }
 
-pub(super) fn unlinks(fix: &Fix) -> bool {
-    fix.edits.iter().any(|edit| matches!(edit, Edit::Unlink { .. }))
-}
-
 impl Organisation {
     /// The sides of a finding, that first which does not grant.
     pub(super) fn ends(&self, finding: &Finding) -> [End; 2] {
@@ -384,7 +398,7 @@ impl Organisation {
             Edit::Tag { object, .. } => self.comply.lookup(object).ok(),
             Edit::Unlink { .. } => None,
         });
-        objects.map(|object| self.comply.pairs_of(object).count()).sum()
+        objects.map(|object| self.comply.pair_count_of(object)).sum()
     }
 
     /// Ends the relationship of the two of a pair.
@@ -397,16 +411,8 @@ impl Organisation {
 
     /// Ends all that makes a pair, of whomever.
     fn unlinking_all(&self, FindingId { pair, .. }: FindingId) -> Option<Vec<Edit>> {
-        let ends = |link: &Link| !self.comply.owns(link) && self.comply.made_by(link).any(|made| made == pair);
-        let mut links: Vec<(ObjectId, ObjectId)> = Vec::new();
-        for end in [Some(pair.a), Some(pair.b), pair.scope].into_iter().flatten() {
-            // What lives in a scope makes pairs with it.
-            let inside = self.comply.links_of(end).filter(|(_, link)| link.a == end).map(|(_, link)| link.b);
-            for object in std::iter::once(end).chain(inside) {
-                let own = self.comply.links_of(object).filter(|(_, link)| ends(link));
-                links.extend(own.map(|(_, link)| (link.a, link.b)));
-            }
-        }
+        let makers = self.comply.makers_of(pair).into_iter().filter(|link| !self.comply.owns(link));
+        let mut links: Vec<(ObjectId, ObjectId)> = makers.map(|link| (link.a, link.b)).collect();
         links.sort_unstable();
         links.dedup();
         // Too many at once are not a simple way out; one alone was tried already.

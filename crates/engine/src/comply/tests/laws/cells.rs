@@ -49,6 +49,18 @@ proptest! {
     }
 
     #[test]
+    fn the_makers_of_a_pair_are_those_that_a_look_at_all_relationships_finds(start in starts()) {
+        let comply = start.build();
+        let all: BTreeSet<Link> = comply.objects().into_iter().flat_map(|own| comply.links_of(own)).map(|(_, link)| *link).collect();
+        for pair in comply.pairs(&Filter::default()) {
+            let makers: BTreeSet<Link> = comply.makers_of(pair).into_iter().collect();
+            let expected: BTreeSet<Link> =
+                all.iter().filter(|link| comply.made_by(link).any(|made| made == pair)).copied().collect();
+            prop_assert_eq!(makers, expected);
+        }
+    }
+
+    #[test]
     fn tallies_count_what_is_checked_pair_by_pair(start in starts()) {
         let comply = start.build();
         let scopes = comply.objects().into_iter().filter(|own| comply.kind_of(*own) == comply.profile().scope);
