@@ -126,7 +126,7 @@ pub(crate) fn write_report(what: &str, folder: &str) -> Result<(), String> {
         let plan = asked.fix_plan(&FixQuestion::default(), &mut |_, _| {}).map_err(first)?;
         serde_json::to_writer(&mut sink, &plan).map_err(|error| error.to_string())?;
     } else {
-        let audited = asked.audit(&question).map_err(first)?;
+        let audited = loaded.beside_digest(|| asked.audit(&question)).map_err(first)?;
         if let Made::Report(text, listed) = made {
             let passing = asked.passing(&question).map_err(first)?;
             let beside = Beside { passing: &passing, listed, ..Beside::default() };

@@ -93,6 +93,14 @@ impl Loaded {
         Self { left_aside: Arc::new(left_aside), ..self }
     }
 
+    /// Does something while another thread makes the digest of the snapshot: that takes a while where there are a million documents.
+    pub fn beside_digest<T>(&self, work: impl FnOnce() -> T) -> T {
+        std::thread::scope(|scope| {
+            scope.spawn(|| self.snapshot.digest());
+            work()
+        })
+    }
+
     fn before(&self) -> Before<'_> {
         let Self { snapshot, warnings, set_aside, implied, .. } = self;
         Before { snapshot, warnings, set_aside, implied: *implied }

@@ -47,6 +47,13 @@ struct Open {
     id: FindingId,
 }
 
+/// Violations around one object that no tags end.
+struct Rest {
+    group: Vec<Open>,
+    /// The first object for which that was found, if it is another one of the same class.
+    like: Option<SmolStr>,
+}
+
 impl Trial {
     /// Edits that end as many of these violations as can be ended. `tell` hears how many were looked at, and of how many.
     pub fn remedy(&self, seeker: &Seeker, wanted: &[Finding], tell: &mut dyn FnMut(usize, usize)) -> Remedy {
@@ -70,13 +77,22 @@ impl Planning<'_> {
         let all = open.len();
         self.respell(&open);
         let mut seen = 0;
-        let mut rest: Vec<(Open, Option<Obstacle>)> = Vec::new();
+        let mut rest: Vec<Rest> = Vec::new();
         for group in self.by_object(open) {
             tell(seen, all);
             seen += group.len();
             rest.extend(self.mend_object(group));
         }
-        for (own, like) in rest {
+        rest.into_iter().for_each(|rest| self.part(rest));
+        tell(all, all);
+        self.remedy.left.sort_by(|(one, _), (other, _)| one.cmp(other));
+        self.remedy
+    }
+
+    /// Ends relationships where nothing else helped; what cannot be ended either is left.
+    fn part(&mut self, Rest { group, like }: Rest) {
+        let mut known = like.map(|object| vec![Obstacle::Like { object }]);
+        for own in group {
             if !self.is_open(own.id) {
                 continue;
             }
@@ -85,12 +101,9 @@ impl Planning<'_> {
                 self.take(found.fix);
                 continue;
             }
-            let obstacles = like.map_or_else(|| self.trial.in_the_way_of_tags(&goal), |like| vec![like]);
+            let obstacles = known.get_or_insert_with(|| self.trial.in_the_way_of_tags(&goal)).clone();
             self.remedy.left.push((own.finding, obstacles));
         }
-        tell(all, all);
-        self.remedy.left.sort_by(|(one, _), (other, _)| one.cmp(other));
-        self.remedy
     }
 
     fn is_open(&self, id: FindingId) -> bool {
@@ -153,17 +166,17 @@ impl Planning<'_> {
         groups
     }
 
-    /// Ends what can be ended by tags around one object; says what is left, and whether another object is known to be like it.
-    fn mend_object(&mut self, mut group: Vec<Open>) -> Vec<(Open, Option<Obstacle>)> {
+    /// Ends what can be ended by tags around one object; says what is left.
+    fn mend_object(&mut self, mut group: Vec<Open>) -> Option<Rest> {
         loop {
             group.retain(|own| self.is_open(own.id));
-            let Some(Open { finding, .. }) = group.first() else { return Vec::new() };
+            let Open { finding, .. } = group.first()?;
             let [end, _] = self.trial.organisation.ends(finding);
             let object = end.of(finding).object.clone();
             let class = self.trial.organisation.class_of(&object);
             if let Some(Known::Hopeless(like)) = class.as_ref().and_then(|class| self.classes.get(class)) {
-                let like = Obstacle::Like { object: like.clone() };
-                return group.into_iter().map(|own| (own, Some(like.clone()))).collect();
+                let like = Some(like.clone());
+                return Some(Rest { group, like });
             }
             let known = class.as_ref().and_then(|class| self.classes.get(class)).cloned();
             match self.best(&group, &object, known) {
@@ -177,7 +190,7 @@ impl Planning<'_> {
                     if let Some(class) = class {
                         self.classes.insert(class, Known::Hopeless(object));
                     }
-                    return group.into_iter().map(|own| (own, None)).collect();
+                    return Some(Rest { group, like: None });
                 }
             }
         }

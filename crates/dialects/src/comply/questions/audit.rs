@@ -60,10 +60,12 @@ impl Organisation<'_> {
     pub fn audit(&self, question: &AuditQuestion) -> Result<Audited, Vec<Diagnostic>> {
         let Narrowed { filter, filters, viewer, mut notes } = narrowed(self, question)?;
         let fixes = if question.no_fixes { Fixes::None } else { Fixes::Tried };
-        let (files, digest) = (self.snapshot.files(), self.snapshot.digest().to_owned());
+        let files = self.snapshot.files();
         let gaps = report::gaps(&self.governed, files, &filter);
         let audit = report::audit(&self.governed, self.now, files, &Wanted { filter, viewer, fixes });
-        let audit = Audit { snapshot: Some(digest), filters, gaps, ..audit }.finished();
+        let audit = Audit { filters, gaps, ..audit }.finished();
+        // Last, because somebody may be making it meanwhile.
+        let audit = Audit { snapshot: Some(self.snapshot.digest().to_owned()), ..audit };
         let counted = audit.violations().count();
         if fixes == Fixes::Tried && counted > MOST_FIXES {
             notes.push(format!(

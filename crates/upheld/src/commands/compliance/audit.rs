@@ -31,7 +31,8 @@ pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
         list_passes: audit.more.all,
     };
     let started = Instant::now();
-    let (audited, passing) = match asked.audit(&question).and_then(|audited| Ok((audited, asked.passing(&question)?))) {
+    let audited = loaded.beside_digest(|| asked.audit(&question));
+    let (audited, passing) = match audited.and_then(|audited| Ok((audited, asked.passing(&question)?))) {
         Ok(asked) => asked,
         Err(problems) => return refuse(&problems),
     };
