@@ -114,6 +114,11 @@ impl Auth {
         self.reloads.subscribe()
     }
 
+    /// Whether nothing was read again since somebody was let in.
+    pub(crate) fn is_current(&self, caller: &Caller) -> bool {
+        caller.reloads == *self.reloads.borrow()
+    }
+
     /// Reads all files again. What is broken is reported, and stays as it was.
     pub(crate) async fn reload(&self) -> Vec<SecurityError> {
         let mut broken = Vec::new();
@@ -153,8 +158,20 @@ impl Auth {
         }
     }
 
-    /// Who asks. An authorization that is not accepted is an error, also beside a good certificate.
+    /// Who asks, and by which credentials: what is read again from now on may not let them in.
     async fn identify(
+        &self,
+        headers: &HeaderMap,
+        certificate: Option<&Certificate>,
+        whose: Headers,
+    ) -> Result<Caller, Refusal> {
+        let reloads = *self.reloads.borrow();
+        let caller = self.found(headers, certificate, whose).await?;
+        Ok(Caller { reloads, ..caller })
+    }
+
+    /// Whom credentials belong to. An authorization that is not accepted is an error, also beside a good certificate.
+    async fn found(
         &self,
         headers: &HeaderMap,
         certificate: Option<&Certificate>,

@@ -29,6 +29,8 @@ pub(crate) struct Caller {
     pub(crate) standing: Standing,
     /// Until when what they proved it by is valid.
     pub(crate) until: Option<Timestamp>,
+    /// How often tokens, rights and keys had been read again when they were let in.
+    pub(crate) reloads: u64,
 }
 
 /// Whether what somebody does is held against who they are.
@@ -89,6 +91,7 @@ impl Caller {
             how,
             standing: Standing::default(),
             until: None,
+            reloads: 0,
         }
     }
 

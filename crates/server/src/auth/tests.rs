@@ -33,6 +33,19 @@ async fn with_rights(text: &str) -> Auth {
     auth(Security { rights: Some(rights), ..Security::default() }).await
 }
 
+/// S17: a token that is revoked after its request was let in, and before its stream begins, ends the stream, too.
+#[tokio::test]
+async fn whoever_was_let_in_before_a_reload_is_not_current() {
+    let auth = auth(Security::default()).await;
+    let nothing = HeaderMap::new();
+    let identified = || auth.identify(&nothing, None, Headers::Own);
+    let before = identified().await.unwrap();
+    assert!(auth.is_current(&before));
+    assert_eq!(auth.reload().await.len(), 0);
+    assert!(!auth.is_current(&before));
+    assert!(auth.is_current(&identified().await.unwrap()));
+}
+
 #[tokio::test]
 async fn explanations_are_cut_to_what_rights_let_one_see() {
     let text = "

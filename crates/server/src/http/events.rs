@@ -130,7 +130,7 @@ impl Follow {
     async fn next(mut self) -> Option<(Event, Self)> {
         const AT_ONCE: usize = 100;
         loop {
-            let is_over = self.reloads.has_changed().unwrap_or(true) || *self.ends.borrow();
+            let is_over = !self.app.auth.is_current(&self.caller) || *self.ends.borrow();
             if is_over || self.expires <= Instant::now() {
                 return None;
             }
