@@ -55,21 +55,13 @@ fn not_compared(what: String, because: impl Into<String>) -> Shifts {
 }
 
 /// What is otherwise in the answers to one question, or to one and another that was asked before.
-pub(crate) fn shifts_of(before: &World<'_>, after: &World<'_>, words: &Words, answers: [&[Report]; 2]) -> Shifts {
+pub(crate) fn shifts_of(before: &World<'_>, after: &World<'_>, answers: &Answers<'_>) -> Shifts {
     let changed = changed(before.snapshot(), after.snapshot());
     let compared = Compared { before, after, causes: &Causes::of(&changed) };
-    let [was, is] = answers;
-    // Another question is about something else: what a kind says of the one is held against what it says of the other.
-    let about = |report: &Report| (report.kind.clone(), report.about.place.clone());
-    let same = was.iter().zip(is).all(|(was, is)| was.about.what == is.about.what);
-    let size = if words.to.is_some() { Size::Connections(1) } else { Size::Places(1) };
-    let found = if same {
-        compared.otherwise(&Answers { words, before: was, after: is }, size)
-    } else {
-        let before = |is: &Report| was.iter().find(|was| about(was) == about(is));
-        is.iter().filter_map(|is| compared.between(words, before(is), Some(is), size)).collect()
-    };
-    let counts = ShiftCounts { compared: is.len() as u64, changed: found.len() as u64, ..ShiftCounts::default() };
+    let size = if answers.words.to.is_some() { Size::Connections(1) } else { Size::Places(1) };
+    let found = compared.otherwise(answers, size);
+    let counts =
+        ShiftCounts { compared: answers.after.len() as u64, changed: found.len() as u64, ..ShiftCounts::default() };
     Shifts { changed: changed.clone(), counts, shifts: found, ..Shifts::default() }.finished()
 }
 
@@ -98,17 +90,34 @@ fn violations(before: &World<'_>, after: &World<'_>) -> Vec<ShiftedViolation> {
     all
 }
 
-/// The answers to one question on both sides, as long as the reports say so: those about the same are held against each other.
-struct Answers<'a> {
-    words: &'a Words,
-    before: &'a [Report],
-    after: &'a [Report],
+/// The answers on both sides: reports about the same are held against each other.
+pub(crate) struct Answers<'a> {
+    /// What is asked.
+    pub(crate) words: &'a Words,
+    /// Whether it was asked before.
+    pub(crate) asked: Asked,
+    /// The reports before.
+    pub(crate) before: &'a [Report],
+    /// The reports now.
+    pub(crate) after: &'a [Report],
+}
+
+/// Whether both sides answer one question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// The same on both sides.
+    Same,
+    /// Something else was asked before: what a kind says of the one is held against what it says of the other.
+    Another,
 }
 
 impl Compared<'_, '_> {
     /// What is otherwise in the answers to a question that stands for so many.
     fn otherwise(&self, answers: &Answers<'_>, size: Size) -> Vec<Shift> {
-        let about = |report: &Report| (report.kind.clone(), report.about.what.clone(), report.about.place.clone());
+        let about = |report: &Report| {
+            let what = (answers.asked == Asked::Same).then(|| report.about.what.clone());
+            (report.kind.clone(), what, report.about.place.clone())
+        };
         let mut shifts = Vec::new();
         for is in answers.after {
             match answers.before.iter().find(|was| about(was) == about(is)) {

@@ -7,15 +7,18 @@
 //!    answer ───────────shifts──────────────▶ answer
 //! ```
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use upheld_dialects::{Identity, dialects};
 use upheld_engine::Snapshot;
 use upheld_loader::load::{Broken, Loaded};
 use upheld_model::{Diagnostic, Fault, NodeRef};
-use upheld_report::{Refused, Report, Shifts};
+use upheld_report::{Refused, Shifts};
 
-use crate::shifts::{shifts, shifts_of};
+use crate::shifts::{Answers, Asked, shifts, shifts_of};
 use crate::shown::node_of;
 use crate::{Thing, Words, World};
 
@@ -85,8 +88,9 @@ impl World<'_> {
                 let was = supposed.was.as_ref().unwrap_or(words);
                 // Whoever could not be answered before has nothing that changes.
                 let before = self.question(was).and_then(|question| self.answer(&question)).unwrap_or_default();
-                let sides: [&[Report]; 2] = [&before.reports, &told.reports];
-                (Some(answer), Some(shifts_of(self, &next, words, sides)))
+                let asked = if was == words { Asked::Same } else { Asked::Another };
+                let sides = Answers { words, asked, before: &before.reports, after: &told.reports };
+                (Some(answer), Some(shifts_of(self, &next, &sides)))
             }
             None => (None, None),
         };

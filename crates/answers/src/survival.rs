@@ -1,5 +1,8 @@
 //! Where each field of a policy lives and where it dies: counted over the answers in which the policy has a say, and over nothing else.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;

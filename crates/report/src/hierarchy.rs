@@ -6,13 +6,13 @@ use serde_json::{Map, Value as Json};
 use upheld_engine::hierarchy::answer::Exception;
 use upheld_engine::hierarchy::wholes::WholeJoin;
 use upheld_engine::hierarchy::{Attachment, Effective, Entry, Field as Folded, Hierarchy, Lost, Member, Question, Via};
-use upheld_engine::words::{EndNames, Words};
+use upheld_engine::words::{EndNames, Words, place_rung_name};
 use upheld_engine::{Candidate as Ruled, HierarchyFold, Place, PolicyKind, Ruling, Snapshot};
 use upheld_model::{Code, Config, Fault, Lookup, NodeRef, Param, Reason, State};
 
 use super::{
-    About, At, Candidate, Fact, Family, Field, Outcome, Overridden, Phrase, Remark, Report, Sentence, Source, Verdict,
-    brief, each_once,
+    About, At, Candidate, DecidingRung, Fact, Family, Field, Outcome, Overridden, Phrase, Remark, Report, Sentence,
+    Source, Verdict, brief, each_once,
 };
 use crate::stamp::edition;
 
@@ -77,7 +77,7 @@ impl Reporter<'_> {
             summary: String::new(),
             result: Json::Null,
             fields: self.fields(),
-            rung: None,
+            rung: self.deciding_rung(),
             ranking: Some(self.ranking().into()),
             candidates: self.candidates(),
             default: None,
@@ -294,6 +294,20 @@ impl Reporter<'_> {
         At::of(self.asked.snapshot.files(), node)
     }
 
+    /// Where one policy stands alone: the rung on which it goes before the best of the others.
+    fn deciding_rung(&self) -> Option<DecidingRung> {
+        let number = self.asked.ruling.decided?;
+        let rungs = self.asked.policies.kind().rank.rungs();
+        let rung = rungs.get(number)?;
+        Some(DecidingRung {
+            number: number + 1,
+            of: rungs.len(),
+            name: place_rung_name(*rung, self.asked.lookup),
+            code: rung.code().text(),
+            arbitrary: rung.arbitrary(),
+        })
+    }
+
     /// How policies meet.
     fn ranking(&self) -> Sentence {
         let kind = self.asked.policies.kind();
@@ -334,7 +348,7 @@ pub fn broken(mut report: Report, why: &str, lookup: &Lookup<'_>) -> Report {
     if !report.notes.iter().any(|known| known.text == why) {
         report.notes.push(Remark::Problem { problem: why.to_owned() }.into());
     }
-    finished(Report { fields: Vec::new(), ranking: None, ..report })
+    finished(Report { fields: Vec::new(), rung: None, ranking: None, ..report })
 }
 
 /// With everything that follows from fields, candidates and problems.

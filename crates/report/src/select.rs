@@ -316,10 +316,17 @@ impl Reporter<'_> {
         }
     }
 
+    /// What lost to another policy, best first; pieces of the winner are no rivals.
+    fn beaten(&self) -> impl Iterator<Item = &Ruled<Specificity>> {
+        let policy = |entry: EntryId| self.select.entry(entry).map(|entry| entry.policy);
+        let winner = self.ruling.answer.winner.and_then(policy);
+        self.ruling.in_state(State::Lost).filter(move |lost| policy(lost.entry) != winner)
+    }
+
     fn notes(&self) -> Vec<Remark> {
         let mut notes = Vec::new();
         if self.deciding().is_some_and(|(_, rung)| rung.arbitrary()) {
-            let tied = self.ruling.in_state(State::Lost).next().map(|lost| self.policy_name(lost.entry));
+            let tied = self.beaten().next().map(|lost| self.policy_name(lost.entry));
             notes.extend(tied.map(|before| Remark::Tie { before }));
         }
         if self.deciding().is_some_and(|(_, rung)| rung.column == Column::Tags)
@@ -327,7 +334,7 @@ impl Reporter<'_> {
         {
             let exact =
                 |candidate: &Ruled<Specificity>| candidate.measure.map_or(0, |measure| usize::from(measure.exact));
-            let beaten = self.ruling.in_state(State::Lost).find(|lost| exact(lost) > exact(winner));
+            let beaten = self.beaten().find(|lost| exact(lost) > exact(winner));
             notes.extend(beaten.map(|beaten| Remark::WildcardsWin {
                 policy: self.policy_name(beaten.entry),
                 exact: exact(beaten),

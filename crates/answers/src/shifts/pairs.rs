@@ -14,7 +14,7 @@ use upheld_report::{Shift, ShiftCounts, Shifts, Size};
 
 use super::causes::Causes;
 use super::local::Local;
-use super::{Answers, Compared, Gathered, not_compared};
+use super::{Answers, Asked, Compared, Gathered, not_compared};
 use crate::all_pairs::{Pairs, Standing, tally};
 use crate::progress::Progress;
 use crate::{Options, Words, World};
@@ -128,7 +128,7 @@ impl Compared<'_, '_> {
             }
         };
         let (before, after) = (answer(self.before)?, answer(self.after)?);
-        Some(self.otherwise(&Answers { words, before: &before, after: &after }, size))
+        Some(self.otherwise(&Answers { words, asked: Asked::Same, before: &before, after: &after }, size))
     }
 }
 

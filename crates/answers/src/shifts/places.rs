@@ -7,7 +7,7 @@ use upheld_dialects::dialects;
 use upheld_engine::Snapshot;
 use upheld_report::{Report, Shifts, Size};
 
-use super::{Answers, Compared, Gathered, not_compared};
+use super::{Answers, Asked, Compared, Gathered, not_compared};
 use crate::{Words, World};
 
 /// So many questions of each system are asked.
@@ -42,7 +42,7 @@ impl Compared<'_, '_> {
             match (reports(self.before), reports(self.after)) {
                 (Some(before), Some(after)) => {
                     all.counts.compared += before.len().max(after.len()) as u64;
-                    let answers = Answers { words, before: &before, after: &after };
+                    let answers = Answers { words, asked: Asked::Same, before: &before, after: &after };
                     let one = if words.from.is_some() { Size::Connections(1) } else { Size::Places(1) };
                     for shift in self.otherwise(&answers, one) {
                         all.counts.changed += 1;

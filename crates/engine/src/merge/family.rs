@@ -216,7 +216,9 @@ impl Merge {
         witness: &mut W,
     ) {
         let best = contributors.first().and_then(|place| hits.get(*place));
-        let beaten = (0..hits.len()).find(|place| !contributors.contains(place)).and_then(|place| hits.get(place));
+        // Who says nothing, or is better and says nothing that stays, was not beaten.
+        let says = |hit: &&Hit<()>| self.entry(hit.entry).is_some_and(|entry| !entry.config.entries().is_empty());
+        let beaten = contributors.first().and_then(|best| hits.iter().skip(best + 1).find(says));
         let alone = contributors.len() == 1;
         for (place, hit) in hits.iter().enumerate() {
             let contributes = contributors.contains(&place);

@@ -273,25 +273,41 @@ impl NaiveWorld {
         }
     }
 
+    /// The rung, by number, on which one statement is better than another; nothing if it is worse on the first on which they differ.
+    pub fn margin(&self, one: Spoken<'_>, other: Spoken<'_>) -> Option<usize> {
+        let differs = |rung: &NaiveRung| Self::on_rung(one, other, rung).is_ne();
+        // The identity is added below, unless the ladder ends with what tells any two policies apart; statements of one policy have it in common.
+        let is_complete =
+            matches!(self.ladder.last(), Some(NaiveRung::Title)) || self.ladder.contains(&NaiveRung::Name);
+        let below = || (!is_complete && one.0.name != other.0.name).then_some(self.ladder.len());
+        let found = self.ladder.iter().position(differs).or_else(below);
+        found.filter(|_| self.compare(one, other).is_lt())
+    }
+
     /// Less is better.
-    fn compare(
-        &self,
-        (policy, number, statement): Spoken<'_>,
-        (other, other_number, other_statement): Spoken<'_>,
+    fn compare(&self, one: Spoken<'_>, another: Spoken<'_>) -> Ordering {
+        let decided = self.ladder.iter().map(|rung| Self::on_rung(one, another, rung)).find(|order| order.is_ne());
+        let (policy, number, statement) = one;
+        let (other, other_number, other_statement) = another;
+        let below =
+            || policy.name.cmp(&other.name).then((other_statement.item, other_number).cmp(&(statement.item, number)));
+        decided.unwrap_or_else(below)
+    }
+
+    fn on_rung(
+        (policy, _, statement): Spoken<'_>,
+        (other, _, other_statement): Spoken<'_>,
+        rung: &NaiveRung,
     ) -> Ordering {
         let mark = |policy: &NaivePolicy, statement: &NaiveStatement, column: &String| {
             statement.marks.get(column).or(policy.marks.get(column)).copied().unwrap_or(0)
         };
-        let rung = |rung: &NaiveRung| match rung {
+        match rung {
             NaiveRung::Mark(column) => mark(other, other_statement, column).cmp(&mark(policy, statement, column)),
             NaiveRung::Title => policy.title.cmp(&other.title),
             NaiveRung::Item => other_statement.item.cmp(&statement.item),
             NaiveRung::Name => policy.name.cmp(&other.name),
-        };
-        let decided = self.ladder.iter().map(rung).find(|order| order.is_ne());
-        let below =
-            || policy.name.cmp(&other.name).then((other_statement.item, other_number).cmp(&(statement.item, number)));
-        decided.unwrap_or_else(below)
+        }
     }
 }
 

@@ -100,25 +100,15 @@ impl Select {
             let beaten =
                 |other: &&Meant| other.policy != one.policy && other.tags() < one.tags() && other.exact() > one.exact();
             for other in meant.iter().filter(beaten) {
-                let [Some(source), Some(destination)] = Side::BOTH.map(|side| joined(one.side(side), other.side(side)))
-                else {
-                    continue;
-                };
+                let Some(meeting) = Meeting::of(one, other) else { continue };
                 asked += 1;
                 if asked > MOST_JOINS {
                     return;
                 }
-                let parts = [[source], [destination]];
-                let [source, destination] = &parts;
-                let question = Question { source: Some(source), destination: Some(destination) };
                 if let Some(chance) = all.iter_mut().find(|chance| chance.policy == one.policy) {
-                    let mut met = Chance::none(one.policy);
-                    self.try_at(&question, scratch, &mut met);
-                    let new = met
-                        .outranked
-                        .into_iter()
-                        .filter(|new| chance.outranked.iter().all(|own| own.policy != new.policy));
-                    let new: Vec<Outranked> = new.collect();
+                    let met = self.chance_at(&meeting, one.policy, scratch);
+                    let is_new = |new: &Outranked| chance.outranked.iter().all(|own| own.policy != new.policy);
+                    let new: Vec<Outranked> = met.outranked.into_iter().filter(is_new).collect();
                     chance.outranked.extend(new);
                 }
             }
@@ -160,21 +150,16 @@ impl Select {
             .flat_map(|meant| meant.iter().enumerate().map(move |(place, one)| (place, one, meant.as_slice())))
         {
             for other in rest.iter().skip(place + 1).filter(|other| other.policy != one.policy) {
-                let joined = Side::BOTH.map(|side| joined(one.side(side), other.side(side)));
-                let [Some(source), Some(destination)] = joined else { continue };
+                let Some(meeting) = Meeting::of(one, other) else { continue };
                 asked += 1;
                 if asked > MOST_JOINS {
                     return;
                 }
-                let parts = [[source], [destination]];
-                let [source, destination] = &parts;
-                let question = Question { source: Some(source), destination: Some(destination) };
-                let winner = crate::ask::ask(self, &question, scratch, &mut Silent).winner;
+                let winner = crate::ask::ask(self, &meeting.question(), scratch, &mut Silent).winner;
                 let winner = winner.and_then(|winner| self.entry(winner)).map(|entry| entry.policy);
                 for policy in [one.policy, other.policy].into_iter().filter(|policy| Some(*policy) == winner) {
                     if let Some(chance) = all.iter_mut().find(|chance| chance.policy == policy) {
-                        let mut met = Chance::none(policy);
-                        self.try_at(&question, scratch, &mut met);
+                        let met = self.chance_at(&meeting, policy, scratch);
                         let is_new = |tie: &Tie| chance.ties.iter().all(|known| known.loser != tie.loser);
                         let new: Vec<Tie> = met.ties.into_iter().filter(is_new).collect();
                         chance.ties.extend(new);
@@ -215,6 +200,13 @@ impl Select {
             .collect();
         policies.dedup();
         policies
+    }
+
+    /// What becomes of a policy where it meets another one.
+    fn chance_at(&self, meeting: &Meeting, policy: PolicyId, scratch: &mut Scratch<Self>) -> Chance {
+        let mut met = Chance::none(policy);
+        self.try_at(&meeting.question(), scratch, &mut met);
+        met
     }
 
     fn try_at(&self, question: &Question<'_>, scratch: &mut Scratch<Self>, chance: &mut Chance) {
@@ -311,6 +303,24 @@ impl Meant {
     fn side(&self, side: Side) -> &[(Sym, Want)] {
         let [source, destination] = &self.wants;
         if side == Side::Source { source } else { destination }
+    }
+}
+
+/// The smallest question that two policies are both about.
+struct Meeting {
+    ends: [[TagSet; 1]; 2],
+}
+
+impl Meeting {
+    /// Nothing if they never meet.
+    fn of(one: &Meant, other: &Meant) -> Option<Self> {
+        let [source, destination] = Side::BOTH.map(|side| joined(one.side(side), other.side(side)));
+        Some(Self { ends: [[source?], [destination?]] })
+    }
+
+    fn question(&self) -> Question<'_> {
+        let [source, destination] = &self.ends;
+        Question { source: Some(source), destination: Some(destination) }
     }
 }
 

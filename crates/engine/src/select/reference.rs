@@ -67,6 +67,25 @@ pub fn ranking<'p>(
     sources: &[Tags],
     destinations: &[Tags],
 ) -> Vec<&'p NaivePolicy> {
+    pieces(policies, kind, sources, destinations).into_iter().map(|piece| piece.policy).collect()
+}
+
+/// The rung, by number, on which the winner goes before the best of another policy; one beyond the ladder where only identities
+/// tell them apart.
+pub fn margin(policies: &[NaivePolicy], kind: &NaiveKind, sources: &[Tags], destinations: &[Tags]) -> Option<usize> {
+    let all = pieces(policies, kind, sources, destinations);
+    let (winner, others) = all.split_first()?;
+    let rival = others.iter().find(|piece| !std::ptr::eq(piece.policy, winner.policy))?;
+    let differs = |rung: &NaiveRung| winner.on_rung(rival, *rung).is_ne();
+    Some(kind.ladder.iter().position(differs).unwrap_or(kind.ladder.len()))
+}
+
+fn pieces<'p>(
+    policies: &'p [NaivePolicy],
+    kind: &NaiveKind,
+    sources: &[Tags],
+    destinations: &[Tags],
+) -> Vec<Piece<'p>> {
     let mut matching: Vec<Piece<'p>> = Vec::new();
     let visible: Vec<Tags> = destinations.iter().map(|tags| kind.visible(tags)).collect();
     for policy in policies {
@@ -88,7 +107,7 @@ pub fn ranking<'p>(
         }
     }
     matching.sort_by(|a, b| a.compare(b, &kind.ladder));
-    matching.into_iter().map(|piece| piece.policy).collect()
+    matching
 }
 
 /// The one policy that stands.
@@ -127,18 +146,19 @@ struct Piece<'p> {
 impl Piece<'_> {
     /// Less is better.
     fn compare(&self, other: &Self, ladder: &[NaiveRung]) -> Ordering {
+        let decided = ladder.iter().map(|rung| self.on_rung(other, *rung)).find(|order| order.is_ne());
+        decided.unwrap_or_else(|| (&self.policy.name, self.number).cmp(&(&other.policy.name, other.number)))
+    }
+
+    fn on_rung(&self, other: &Self, rung: NaiveRung) -> Ordering {
         let (a, b) = (self.policy, other.policy);
-        ladder
-            .iter()
-            .map(|rung| match rung {
-                NaiveRung::Newest => b.created.cmp(&a.created),
-                NaiveRung::Oldest => a.created.cmp(&b.created),
-                NaiveRung::Name => a.name.cmp(&b.name),
-                NaiveRung::MoreTagsInSources => other.first.cmp(&self.first),
-                rung => other.counts.compare(self.counts, &[*rung]),
-            })
-            .find(|order| order.is_ne())
-            .unwrap_or_else(|| (&a.name, self.number).cmp(&(&b.name, other.number)))
+        match rung {
+            NaiveRung::Newest => b.created.cmp(&a.created),
+            NaiveRung::Oldest => a.created.cmp(&b.created),
+            NaiveRung::Name => a.name.cmp(&b.name),
+            NaiveRung::MoreTagsInSources => other.first.cmp(&self.first),
+            rung => other.counts.compare(self.counts, &[rung]),
+        }
     }
 }
 

@@ -43,7 +43,9 @@ impl Select {
         self.sort(hits);
         let winning = hits.iter().find(|hit| hit.certain && Some(hit.entry) == winner).copied();
         let mut after = hits.iter().skip_while(|hit| !(hit.certain && Some(hit.entry) == winner));
-        let runner_up = after.find(|hit| Some(hit.entry) != winner);
+        // By how much it wins is by how much it beats another policy, not another piece of itself.
+        let policy = |entry: EntryId| self.entry(entry).map(|entry| entry.policy);
+        let runner_up = after.find(|hit| policy(hit.entry) != winner.and_then(policy));
         if let Some(winning) = winning {
             let separation =
                 runner_up.filter(|_| !undecided).and_then(|runner_up| self.separation(&winning, runner_up));

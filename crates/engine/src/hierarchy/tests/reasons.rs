@@ -57,6 +57,25 @@ proptest! {
     }
 
     #[test]
+    fn who_stands_alone_wins_on_the_first_rung_on_which_the_best_that_lost_to_it_differs(world in worlds()) {
+        let built = Built::new(&world);
+        let naive = speakers(&world.kind, &world.policies, &world.sites);
+        built.ask(|hierarchy, question| {
+            let ruling = Ruling::explain(hierarchy, question);
+            let decided = ruling.decided.map(|rung| hierarchy.kind().rank.rungs()[rung].code());
+            let won = ruling.in_state(State::Won).next();
+            let is_winner = |member: &&Member| won.is_some_and(|won| (won.entry, won.place) == (member.entry, member.place));
+            let winner = ruling.answer.order.iter().position(|member| is_winner(&member));
+            let beaten = ruling.answer.losses().map(|(_, lost)| lost).filter(|lost| Some(lost.to) == winner).map(|lost| lost.by).min();
+            let column = winner.zip(beaten).and_then(|(winner, beaten)| separating(&world.kind, &naive[winner], &naive[beaten]));
+            match (column, decided) {
+                (Some(column), Some(code)) => assert!(codes(column).contains(&code), "{code:?} for {column:?}"),
+                (column, code) => assert_eq!((column.is_some(), code), (false, None)),
+            }
+        });
+    }
+
+    #[test]
     fn an_entry_is_elsewhere_only_if_a_selector_of_it_fits_but_for_the_namespace(world in worlds()) {
         let built = Built::new(&world);
         let skipped = built.ask(|hierarchy, question| {

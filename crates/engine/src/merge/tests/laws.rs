@@ -94,6 +94,25 @@ proptest! {
         prop_assert_eq!(matched.candidates, hits);
     }
 
+    /// By how much the one layer that counts wins: against the best of those below it that say something.
+    #[test]
+    fn it_wins_on_the_first_rung_on_which_the_best_below_it_is_worse(
+        naive in world(), proxy in proxy(), question in question(),
+    ) {
+        let world = World::new(&naive);
+        let Some(ruling) = explained(&world, &proxy, &question) else { return Ok(()) };
+        let merge = world.merge().unwrap();
+        let order = &ruling.answer.entries;
+        let winner = ruling.in_state(State::Won).next().and_then(|won| order.iter().position(|entry| *entry == won.entry));
+        let says = |entry: &crate::EntryId| matches!(&merge.entry(*entry).unwrap().config.content, Content::Map(entries) if !entries.is_empty());
+        let spoken = naive.speaking(&proxy, &question);
+        let expected = winner.and_then(|winner| {
+            let beaten = (winner + 1..order.len()).find(|place| says(&order[*place]))?;
+            naive.margin(spoken[winner], spoken[beaten])
+        });
+        prop_assert_eq!(ruling.decided, expected);
+    }
+
     #[test]
     fn a_ruling_rederives_its_answer(naive in world(), proxy in proxy(), question in question()) {
         let world = World::new(&naive);

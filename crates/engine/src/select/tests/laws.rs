@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use upheld_model::{Lookup, State};
 
-use super::super::reference::{NaivePolicy, Tags, ranking};
+use super::super::reference::{NaivePolicy, Tags, margin, ranking};
 use super::world::{World, kind, parts, policies};
 use crate::kind::Resolve;
 use crate::words::{EndNames, Words};
@@ -92,6 +92,15 @@ proptest! {
             let code = world.select().map(|select| select.ladder().rungs()[rung].code());
             prop_assert_eq!(code, standing.first().map(|winner| winner.reason.code));
         }
+    }
+
+    #[test]
+    fn it_wins_on_the_first_rung_on_which_the_best_of_another_policy_is_worse(
+        policies in policies(), kind in kind(), sources in parts(), destinations in parts(),
+    ) {
+        let world = World::new(&policies, &kind, Resolve::First);
+        let Some(ruling) = explained(&world, &sources, &destinations) else { return Ok(()) };
+        prop_assert_eq!(ruling.decided, margin(&policies, &kind, &sources, &destinations));
     }
 
     #[test]
