@@ -3,7 +3,8 @@
 //! ```text
 //! what was odd on reading ─┐
 //! selection                │   can it ever win, does a name decide, does it match anything
-//! values, relations        ├─▶ findings ──(allowed)──▶ those that no comment in the document allows
+//! values, relations        │
+//! requests of logs         ├─▶ findings ──(allowed)──▶ those that no comment in the document allows
 //! what dialects find       ┘                                │
 //!                                                           └──▶ names, by which runs are compared, and fixes
 //! ```
@@ -12,6 +13,7 @@ mod allowed;
 mod counted;
 mod effective;
 mod fixes;
+mod known;
 mod named;
 mod required;
 mod selection;
@@ -33,6 +35,7 @@ use self::named::Names;
 use crate::World;
 use crate::formats::FindingsBaseline;
 pub use crate::formats::audit::Among;
+use crate::replay::KnownRequests;
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -129,6 +132,8 @@ pub struct LintWanted {
     pub require: Vec<String>,
     /// Whether every policy has to say whose it is.
     pub require_owner: bool,
+    /// Requests that somebody made, if there is a log of them.
+    pub known: Option<KnownRequests>,
     /// An earlier run.
     pub baseline: Option<FindingsBaseline>,
 }
@@ -136,7 +141,12 @@ pub struct LintWanted {
 impl LintWanted {
     /// Codes of what was not looked for.
     fn not_asked(&self) -> Vec<&'static str> {
-        let asked = [(Fault::Uncovered, !self.require.is_empty()), (Fault::NoOwner, self.require_owner)];
+        let asked = [
+            (Fault::Uncovered, !self.require.is_empty()),
+            (Fault::NoOwner, self.require_owner),
+            (Fault::DefaultDecides, self.known.is_some()),
+            (Fault::IdlePolicy, self.known.is_some()),
+        ];
         asked.into_iter().filter(|(_, asked)| !asked).map(|(fault, _)| fault.code()).collect()
     }
 }
@@ -173,6 +183,7 @@ impl World<'_> {
         found.extend(effective::findings(self));
         found.extend(counted::findings(self));
         found.extend(required::findings(self, wanted)?);
+        found.extend(known::findings(self, wanted));
         found.extend(dialects().flat_map(|dialect| dialect.findings(snapshot)));
         let allowances = Allowances::of(snapshot.files(), self.options().now);
         let (mut findings, allowed) = allowances.cut(found);

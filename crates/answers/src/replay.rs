@@ -6,6 +6,8 @@
 //!
 //! Lines come and go: what is kept is one example for each pair of deciders, and a few lines that cannot be read.
 
+mod known;
+
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
@@ -22,6 +24,7 @@ use upheld_report::{
     Shifts, Size, Standing, Verdict, decide,
 };
 
+pub use self::known::{Known, KnownRequests};
 use crate::World;
 
 /// So many lines that cannot be read are named.

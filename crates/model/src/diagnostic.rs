@@ -296,10 +296,14 @@ faults! {
     Outweighed = "UP402",
     /// It permits everything to everybody.
     BroadWildcard = "UP403",
+    /// Known requests that no policy decides.
+    DefaultDecides = "UP404",
     /// Two of equal priority say different things about one request.
     PriorityTie = "UP405",
     /// A star in a field that has no wildcards.
     LiteralStar = "UP406",
+    /// It applies to no known request.
+    IdlePolicy = "UP407",
     /// A tag or value outside the tag schema.
     OutsideSchema = "UP501",
     /// No pair that there is complies.

@@ -241,6 +241,13 @@ pub(super) fn fault(fault: Fault) -> Meaning {
             "{effect: permit, subjects: [], resources: [{path: /**}], actions: [{method: '*'}]}",
             "{effect: permit, subjects: [{role: admin}], resources: [{path: /**}], actions: [{method: '*'}]}",
         ),
+        Fault::DefaultDecides => (
+            "requests that only the default decides",
+            "Found only with a log of requests: `upheld lint --log decisions.jsonl`. No policy is about these requests, so that nobody has decided what they \
+             should get; another default would turn all of them round.",
+            "GET /metrics, which somebody asks for every minute, and no policy about /metrics",
+            "{id: metrics, effect: deny, subjects: [], resources: [{path: /metrics}], actions: []}",
+        ),
         Fault::PriorityTie => (
             "equal priorities that disagree",
             "A permit and a deny of the same priority are about the same request; what breaks the tie says nothing about the matter.",
@@ -252,6 +259,13 @@ pub(super) fn fault(fault: Fault) -> Meaning {
             "Ids, types, groups and operations are compared as they are written. A star in them matches only what is called so, which is hardly what was meant.",
             "subjects: [{group: '*'}]",
             "subjects: []   means everybody; {role: '*'} means everybody with a role",
+        ),
+        Fault::IdlePolicy => (
+            "a policy that applies to no known request",
+            "Found only with a log of requests: `upheld lint --log decisions.jsonl`. Perhaps nobody needs it any more; perhaps the log is too short, or it is for \
+             a case that is rare.",
+            "{id: old-api, effect: permit, subjects: [], resources: [{path: /v1/**}], actions: []}   where everybody asks for /v2",
+            "remove it, or allow the finding with the case that it is for",
         ),
         Fault::AlwaysViolated => (
             "a policy that nobody keeps",

@@ -10,7 +10,9 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_answers::formats::{Findings, FindingsBaseline};
-use upheld_answers::{LintWanted, PolicyChange, Remade, Supposition, Words};
+use upheld_answers::replay::{Known, KnownRequests, Lines};
+use upheld_answers::{LintWanted, PolicyChange, Refused, Remade, Supposition, Words, World};
+use upheld_model::{Diagnostic, Fault};
 use upheld_store::Revision;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -48,28 +50,50 @@ struct LintQuestion {
     require: Vec<String>,
     /// Whether every policy has to say whose it is.
     require_owner: bool,
+    /// Requests that somebody made, each as a line of a log that `upheld replay` takes.
+    requests: Vec<Json_>,
     /// An earlier answer: says of each finding whether it is new.
     baseline: Option<Json_>,
 }
 
 /// What is wrong with the policies themselves? `{"only": ["UP2"]}` asks for some codes; with an earlier answer as `baseline`, findings say
-/// whether they are new; `require` and `requireOwner` ask for findings that not everybody wants.
+/// whether they are new; `require` and `requireOwner` ask for findings that not everybody wants; `requests` that somebody made show which of them only
+/// the default decides, and which policies apply to none.
 #[utoipa::path(post, path = "/v1/lint", request_body(content = Object, example = json!({})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn lint(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
-    let LintQuestion { only, require, require_owner, baseline } = read(&headers, &body)?;
+    let LintQuestion { only, require, require_owner, requests, baseline } = read(&headers, &body)?;
     let unreadable =
         |why: String| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "no-answer", format!("`baseline`: {why}"));
     let earlier =
         baseline.map(|earlier| FindingsBaseline::read(&earlier.to_string())).transpose().map_err(unreadable)?;
-    let wanted = LintWanted { only, require, require_owner, baseline: earlier };
+    let wanted = LintWanted { only, require, require_owner, known: None, baseline: earlier };
     let held = Arc::clone(&view);
     let said = ask(&view, move |world| {
+        let wanted = LintWanted { known: known(world, &requests)?, ..wanted };
         let linted = world.lint(held.loaded.warnings.as_slice(), &wanted)?;
         let snapshot = world.snapshot();
         Ok(Findings { files: snapshot.files(), linted: &linted }.document(snapshot.digest()))
     });
     Ok(answered(&view, said.await?))
+}
+
+/// What the policies do with requests that somebody made; nothing without any.
+fn known(world: &World<'_>, requests: &[Json_]) -> Result<Option<KnownRequests>, Refused> {
+    if requests.is_empty() {
+        return Ok(None);
+    }
+    let lines: Vec<String> = requests.iter().map(Json_::to_string).collect();
+    let mut known = Known::new(world)?;
+    known.lines(Lines { file: "requests", first: 0, lines: &lines });
+    let known = known.finish();
+    match known.bad.first() {
+        Some(bad) => {
+            let message = format!("`requests[{}]`: {}", bad.line, bad.message);
+            Err(Diagnostic::error(Fault::Unreadable, message).into())
+        }
+        None => Ok(Some(known)),
+    }
 }
 
 /// Which revisions are held against each other.

@@ -88,3 +88,27 @@ fn findings_and_what_depends_on_a_policy_are_told() {
     assert_eq!(unknown.status, 422);
     assert!(unknown.text.contains("nothing is called"), "{}", unknown.text);
 }
+
+#[test]
+fn requests_that_somebody_made_show_who_decides_them() {
+    let served = Served::start(Config::default());
+    for (id, path) in [("orders", "/orders/**"), ("old", "/v1/**")] {
+        let policy = format!("id: {id}\neffect: permit\nsubjects: []\nresources: [{{path: {path}}}]\nactions: []\n");
+        put(&served, &format!("/v1/documents/AccessPolicy/access/{id}"), &policy);
+    }
+    let request =
+        |path: &str| json!({"subject": {"roles": ["staff"]}, "action": {"method": "GET"}, "resource": {"path": path}});
+    let requests = [request("/orders/1"), request("/metrics"), request("/metrics")];
+    let asked = json!({"only": ["UP404", "UP407"], "requests": requests});
+    let linted = served.post("/v1/lint", &asked.to_string()).json();
+    let told: Vec<(&str, &str)> = (linted["findings"].as_array().expect("findings").iter())
+        .map(|one| (one["code"].as_str().unwrap_or_default(), one["message"].as_str().unwrap_or_default()))
+        .collect();
+    let expected = [
+        ("UP404", "2 of 3 known requests are decided by no policy: the default (deny) decides alone"),
+        ("UP407", "old applies to none of 3 known requests"),
+    ];
+    assert_eq!(told, expected, "{linted:#}");
+    let bad = served.post("/v1/lint", r#"{"requests": [{"subject": 1}]}"#);
+    assert!(bad.status == 422 && bad.text.contains("requests[0]"), "{}", bad.text);
+}

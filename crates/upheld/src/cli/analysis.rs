@@ -151,6 +151,9 @@ pub(crate) struct Lint {
     /// Find also policies of which nobody says whose they are or what they are for (UP603)
     #[arg(long)]
     pub(crate) require_owner: bool,
+    /// Find also what the requests of a log show: those that only the default decides (UP404), and policies that apply to none (UP407); repeatable
+    #[arg(long, value_name = "LOG")]
+    pub(crate) log: Vec<String>,
     /// Make the edits that end findings and change no result, each proved first; with -o patch, print them as a diff
     #[arg(long)]
     pub(crate) fix: bool,

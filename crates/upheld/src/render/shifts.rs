@@ -214,9 +214,9 @@ pub(crate) fn linted(linted: &Linted, files: &Files, screen: &Screen) -> String 
         text.push_str(&table::indented(&line, 2, screen.width));
         let others: Vec<String> = finding.related.iter().filter_map(at).collect();
         let others = if others.is_empty() { String::new() } else { format!(" (and {})", others.join(", ")) };
-        let place = style::paint(style::DIM, &format!("{place}{others}"));
+        let place = format!("{place}{others}");
         if !place.is_empty() {
-            text.push_str(&format!("           {place}\n"));
+            text.push_str(&format!("           {}\n", style::paint(style::DIM, &place)));
         }
         if let Some(fix) = fix {
             text.push_str(&table::indented(&format!("fix: {}", fix.text()), 11, screen.width));

@@ -28,7 +28,13 @@ const ACCESS_LOG: &str = r#"{"method":"GET","path":"/orders/1?page=2","authority
 "#;
 
 fn replayed(line: &str) -> String {
-    let files = [("policies.yaml", POLICIES), ("draft.yaml", DRAFT), ("log.jsonl", LOG), ("access.log", ACCESS_LOG)];
+    let files = [
+        ("policies.yaml", POLICIES),
+        ("draft.yaml", DRAFT),
+        ("mesh.yaml", "type: Mesh\nname: default\n"),
+        ("log.jsonl", LOG),
+        ("access.log", ACCESS_LOG),
+    ];
     with_files(&files, line)
 }
 
@@ -48,6 +54,10 @@ replayed!(wrong_map, "replay access.log -f draft.yaml --map subject.rol=user.rol
 replayed!(no_log, "replay nothing.jsonl -f draft.yaml");
 replayed!(no_draft, "replay log.jsonl -f policies.yaml --against nothing");
 replayed!(help, "replay --help");
+replayed!(lint, "lint -f draft.yaml --log log.jsonl --log access.log --only UP404,UP407");
+replayed!(lint_json, "lint -f draft.yaml --log log.jsonl --only UP404,UP407 -o json");
+replayed!(lint_without_requests, "lint -f draft.yaml --log policies.yaml");
+replayed!(lint_without_deciders, "lint -f mesh.yaml --log log.jsonl");
 replayed!(known_requests, "diff policies.yaml draft.yaml --log log.jsonl");
 
 #[test]

@@ -2,10 +2,12 @@
 
 use upheld_answers::formats::{Findings as Found, FindingsBaseline, json};
 use upheld_answers::lint::{Among, Failing, Fixes};
-use upheld_answers::{LintWanted, Linted, World};
+use upheld_answers::replay::{Known, KnownRequests};
+use upheld_answers::{LintWanted, Linted, Options, World};
 use upheld_loader::load::Loaded;
 use upheld_model::{Diagnostic, Fault, Severity};
 
+use super::replay::each_piece;
 use crate::cli::{Findings, Format, Lint, LintFail, Output, Results};
 use crate::commands::edits::{Edits, no_files, sentence};
 #[cfg(feature = "server")]
@@ -39,6 +41,7 @@ fn lint(session: &Session<'_>, asked: &Lint) -> Result<Exit, Vec<Diagnostic>> {
         only: asked.only.clone(),
         require: asked.require.clone(),
         require_owner: asked.require_owner,
+        known: known(&loaded, &options, &asked.log)?,
         baseline: earlier,
     };
     let found = |loaded: &Loaded| {
@@ -67,6 +70,34 @@ fn lint(session: &Session<'_>, asked: &Lint) -> Result<Exit, Vec<Diagnostic>> {
         return Ok(Exit::Yes);
     }
     Ok(if failing.of(&linted).next().is_some() { Exit::No } else { Exit::Yes })
+}
+
+/// What the policies do with the requests of some logs.
+fn known(loaded: &Loaded, options: &Options, logs: &[String]) -> Result<Option<KnownRequests>, Vec<Diagnostic>> {
+    if logs.is_empty() {
+        return Ok(None);
+    }
+    let mut known = Known::new(&World::new(&loaded.snapshot, options)).map_err(|refused| refused.diagnostics)?;
+    each_piece(logs, |lines| known.lines(lines)).map_err(|problem| vec![problem])?;
+    let known = known.finish();
+    for bad in &known.bad {
+        say(&format!("note: {}:{}: {}", bad.file, bad.line, bad.message));
+    }
+    match (known.requests, known.unreadable) {
+        (0, _) => {
+            let problem = Diagnostic::error(Fault::Unreadable, format!("{} has no request", logs.join(", ")))
+                .help("name a log with a JSON object a line, as `upheld replay` takes it");
+            Err(vec![problem])
+        }
+        (_, 0) => Ok(Some(known)),
+        (_, unreadable) => {
+            say(&format!(
+                "note: {} cannot be read",
+                counted(usize::try_from(unreadable).unwrap_or(usize::MAX), "line", "lines")
+            ));
+            Ok(Some(known))
+        }
+    }
 }
 
 fn failing(wanted: &Lint) -> Failing {

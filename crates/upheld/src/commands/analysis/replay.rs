@@ -33,7 +33,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Wanted) -> Exit {
         Ok(replay) => replay,
         Err(refused) => return print_refused(&after, &refused),
     };
-    if let Err(problem) = each(&wanted.logs, |lines| replay.lines(lines)) {
+    if let Err(problem) = each_piece(&wanted.logs, |lines| replay.lines(lines)) {
         return refuse(&[problem]);
     }
     let replayed = replay.finish();
@@ -45,7 +45,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Wanted) -> Exit {
 pub(super) fn known(before: &World<'_>, after: &World<'_>, logs: &[String]) -> Result<Phrase, Exit> {
     let replay = Replay::new(Some(before), Earlier::Asked, after, None, &[]);
     let mut replay = replay.map_err(|refused| refuse(&refused.diagnostics))?;
-    each(logs, |lines| replay.lines(lines)).map_err(|problem| refuse(&[problem]))?;
+    each_piece(logs, |lines| replay.lines(lines)).map_err(|problem| refuse(&[problem]))?;
     Ok(Shifting::KnownRequests { counts: replay.finish().counts }.into())
 }
 
@@ -80,7 +80,7 @@ fn before(settings: &Settings) -> Option<Loaded> {
 }
 
 /// Reads logs piece by piece.
-fn each(logs: &[String], mut take: impl FnMut(Lines<'_>)) -> Result<(), Diagnostic> {
+pub(super) fn each_piece(logs: &[String], mut take: impl FnMut(Lines<'_>)) -> Result<(), Diagnostic> {
     let bar = bar::Bar::new("bytes");
     for file in logs {
         let unreadable = |error: std::io::Error| {
