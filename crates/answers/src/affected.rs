@@ -3,11 +3,12 @@
 use serde_json::{Value as Json, json};
 use upheld_loader::load::{Broken, Loaded};
 use upheld_model::{Diagnostic, Fault, Severity};
-use upheld_report::{At, Refused, Shifts};
+use upheld_report::{At, Refused, Shift, Shifts, Standing};
 
 use crate::World;
 use crate::all_pairs::Tally;
-use crate::shifts::shifts;
+use crate::owners::{Owner, largest_first};
+use crate::shifts::{Owners, shifts_of_owners};
 use crate::shown::{Shown, shown};
 
 /// What is supposed of a policy.
@@ -73,8 +74,9 @@ impl Affected {
     /// Who takes over, those with most results first.
     pub fn successors(&self) -> Vec<Successor> {
         let mut all: Vec<Successor> = Vec::new();
-        let had = |shift: &&upheld_report::Shift| shift.before.policies.contains(&self.name);
-        for shift in self.without.shifts.iter().filter(had).filter(|shift| !shift.after.policies.contains(&self.name)) {
+        let has = |standing: &Standing| standing.policies.iter().any(|policy| self.is_called(policy));
+        let goes = |shift: &&Shift| has(&shift.before) && !has(&shift.after);
+        for shift in self.without.shifts.iter().filter(goes) {
             match all.iter_mut().find(|known| known.policies == shift.after.policies) {
                 Some(known) => known.results += shift.size.count(),
                 None => all.push(Successor { policies: shift.after.policies.clone(), results: shift.size.count() }),
@@ -84,13 +86,24 @@ impl Affected {
         all
     }
 
+    /// Whether answers mean it: they call it by its name alone or with its namespace, and with the number of a part.
+    fn is_called(&self, written: &str) -> bool {
+        let plain = written.split_once('[').map_or(written, |(plain, _)| plain);
+        plain == self.name || self.policy.split_once('/').is_some_and(|(_, own)| own == plain)
+    }
+
+    /// Whose results change, the largest owners first; none where nobody says whose anything is.
+    pub fn owners(&self) -> Vec<Owner> {
+        largest_first(&self.without.owners)
+    }
+
     /// As programs get it.
     pub fn document(&self, digest: &str) -> Json {
         let counts: serde_json::Map<String, Json> =
             self.counts.iter().map(|(kind, tally)| (kind.clone(), tally.json())).collect();
         json!({
             "apiVersion": "upheld/v2", "kind": "Affected", "policy": self.policy, "at": self.at, "counts": counts,
-            self.supposed.field(): self.without, "takesOver": self.successors(), "snapshot": digest,
+            self.supposed.field(): self.without, "takesOver": self.successors(), "owners": self.owners(), "snapshot": digest,
         })
     }
 }
@@ -111,7 +124,7 @@ impl World<'_> {
             PolicyChange::Edited(document) => instead(loaded, &found, document)?,
         };
         let after = World::new(&then.snapshot, self.options());
-        let without = shifts(self, &after, &());
+        let without = shifts_of_owners(self, &after, Owners::Counted, &());
         let at = At::of(snapshot.files(), found.node);
         Ok(Affected { policy: found.identity(), name: found.name, at, counts: found.counts, supposed, without })
     }

@@ -35,10 +35,34 @@ use crate::{Words, World};
 
 /// What changes from one world to another.
 pub(crate) fn shifts(before: &World<'_>, after: &World<'_>, progress: &dyn Progress) -> Shifts {
+    shifts_of_owners(before, after, Owners::NotCounted, progress)
+}
+
+/// Whether it is counted whose results are otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owners {
+    /// It is.
+    Counted,
+    /// Nobody wants to know.
+    NotCounted,
+}
+
+/// The same, and whose results these are.
+pub(crate) fn shifts_of_owners(
+    before: &World<'_>,
+    after: &World<'_>,
+    owners: Owners,
+    progress: &dyn Progress,
+) -> Shifts {
     let changed = changed(before.snapshot(), after.snapshot());
     let causes = Causes::of(&changed);
     let mut all = Shifts { violations: violations(before, after), ..Shifts::default() };
-    let compared = Compared { before, after, causes: &causes };
+    if owners == Owners::Counted {
+        for violation in &all.violations {
+            *all.owners.entry(violation.workspace.clone()).or_default() += 1;
+        }
+    }
+    let compared = Compared { before, after, causes: &causes, owners };
     all = all.with(compared.pairs(progress)).with(compared.places());
     for dialect in dialects() {
         if let Some(possible) = dialect.possible_shifts(before.snapshot(), after.snapshot(), &changed) {
@@ -57,7 +81,7 @@ fn not_compared(what: String, because: impl Into<String>) -> Shifts {
 /// What is otherwise in the answers to one question, or to one and another that was asked before.
 pub(crate) fn shifts_of(before: &World<'_>, after: &World<'_>, answers: &Answers<'_>) -> Shifts {
     let changed = changed(before.snapshot(), after.snapshot());
-    let compared = Compared { before, after, causes: &Causes::of(&changed) };
+    let compared = Compared { before, after, causes: &Causes::of(&changed), owners: Owners::NotCounted };
     let size = if answers.words.to.is_some() { Size::Connections(1) } else { Size::Places(1) };
     let found = compared.otherwise(answers, size);
     let counts =
@@ -70,6 +94,7 @@ struct Compared<'w, 's> {
     before: &'w World<'s>,
     after: &'w World<'s>,
     causes: &'w Causes<'w>,
+    owners: Owners,
 }
 
 /// Violations that begin and end.
@@ -84,6 +109,7 @@ fn violations(before: &World<'_>, after: &World<'_>) -> Vec<ShiftedViolation> {
                 policy: violation.policy,
                 state: violation.state.name(),
                 message: violation.message,
+                workspace: workspace.workspace.clone(),
             }));
         }
     }

@@ -1,6 +1,7 @@
 //! What changes between two sets of documents: every result that is otherwise, grouped by what makes it so.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -25,6 +26,9 @@ pub struct Shifts {
     pub violations: Vec<ShiftedViolation>,
     /// How far the answer reaches, and what was not compared.
     pub notes: Vec<Phrase>,
+    /// Whose results are otherwise, where that was counted; nothing for what nobody owns.
+    #[serde(skip)]
+    pub owners: BTreeMap<Option<String>, u64>,
 }
 
 /// What a comparison comes to.
@@ -339,6 +343,9 @@ pub struct ShiftedViolation {
     pub state: &'static str,
     /// All of it in one line.
     pub message: String,
+    /// The workspace that it is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
 }
 
 /// Whether something begins or ends.
@@ -365,6 +372,9 @@ impl Shifts {
         self.shifts.extend(more.shifts);
         self.violations.extend(more.violations);
         self.notes.extend(more.notes);
+        for (owner, results) in more.owners {
+            *self.owners.entry(owner).or_default() += results;
+        }
         self
     }
 

@@ -6,19 +6,16 @@ use upheld_dialects::dialect::Finding;
 use upheld_dialects::dialects;
 use upheld_dialects::question::find_kind;
 use upheld_engine::PolicyKind;
-use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Fault, NodeRef};
 use upheld_report::{Refused, Verdict, counted};
 
 use super::{LintWanted, at_document};
+use crate::owners::says_whose;
 use crate::shown::shown;
 use crate::{Words, World};
 
 /// So many questions of one system are asked.
 const MOST: usize = 10_000;
-
-/// Keys under which documents say whose they are, or what they are for.
-const OWNERS: [&str; 7] = ["owner", "owners", "team", "contact", "maintainer", "maintainers", "description"];
 
 pub(super) fn findings(world: &World<'_>, wanted: &LintWanted) -> Result<Vec<Finding>, Refused> {
     let mut found = Vec::new();
@@ -165,22 +162,4 @@ fn without_owner(world: &World<'_>) -> Vec<Finding> {
         Finding::from(at_document(snapshot, problem, policy.at, "no owner")).about(name)
     });
     told.collect()
-}
-
-/// Whether a document has an owner or a description: as a field, a label or an annotation.
-fn says_whose(document: Value<'_>) -> bool {
-    let metadata = document.get("metadata");
-    let holders = [
-        Some(document),
-        metadata,
-        document.get("labels"),
-        metadata.and_then(|metadata| metadata.get("labels")),
-        metadata.and_then(|metadata| metadata.get("annotations")),
-    ];
-    let is_owner = |key: Value<'_>| {
-        let last = key.text().rsplit(['/', '.']).next().unwrap_or_default();
-        OWNERS.iter().any(|owner| last.eq_ignore_ascii_case(owner))
-    };
-    let mut entries = holders.into_iter().flatten().flat_map(Value::entries);
-    entries.any(|(key, value)| is_owner(key) && !value.text().trim().is_empty())
 }

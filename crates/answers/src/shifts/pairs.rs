@@ -9,13 +9,14 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 use upheld_dialects::dialects;
 use upheld_engine::{KindId, PolicyId, PolicyKind, Snapshot};
-use upheld_model::Sym;
+use upheld_model::{Object, Sym};
 use upheld_report::{Shift, ShiftCounts, Shifts, Size};
 
 use super::causes::Causes;
 use super::local::Local;
-use super::{Answers, Asked, Compared, Gathered, not_compared};
+use super::{Answers, Asked, Compared, Gathered, Owners, not_compared};
 use crate::all_pairs::{Pairs, Standing, tally};
+use crate::owners::of_object;
 use crate::progress::Progress;
 use crate::{Options, Words, World};
 
@@ -71,16 +72,16 @@ impl Compared<'_, '_> {
             ..ShiftCounts::default()
         };
         // Layers of the same policies may come to different results in different cells; a winner alone is always the same.
-        let mut cells: BTreeMap<Cell, (u64, &str, &str)> = BTreeMap::new();
+        let mut cells: BTreeMap<Cell, Connections<'_>> = BTreeMap::new();
         let layered = was.pairs.is_layered() || is.pairs.is_layered();
-        for (row, ((was_row, is_row), (from, callers))) in callers.classes.iter().enumerate() {
-            for (column, ((was_column, is_column), (to, called))) in called.classes.iter().enumerate() {
+        for (row, ((was_row, is_row), from)) in callers.classes.iter().enumerate() {
+            for (column, ((was_column, is_column), to)) in called.classes.iter().enumerate() {
                 let (old, new) = (was.at(*was_row, *was_column), is.at(*is_row, *is_column));
                 if same.get(old as usize).copied().flatten() == Some(new) {
                     continue;
                 }
                 let cell = if layered { Cell::One(row, column) } else { Cell::Alike(old, new) };
-                cells.entry(cell).or_insert((0, from, to)).0 += callers * called;
+                cells.entry(cell).or_insert_with(|| Connections::first(from, to)).add(row, from, to, self.owners);
             }
         }
         let [before, after] =
@@ -89,9 +90,12 @@ impl Compared<'_, '_> {
             before: &World::new(self.before.snapshot(), &before),
             after: &World::new(self.after.snapshot(), &after),
             causes: self.causes,
+            owners: self.owners,
         };
+        let owned = self.owned(mesh, &callers);
+        let mut owners: BTreeMap<Option<String>, u64> = BTreeMap::new();
         let (mut gathered, mut refused) = (Gathered::default(), 0_u64);
-        for (count, from, to) in cells.into_values() {
+        for Connections { count, from, to, rows } in cells.into_values() {
             let words = Words {
                 kind: Some(kind.to_owned()),
                 from: Some(from.to_owned()),
@@ -102,17 +106,43 @@ impl Compared<'_, '_> {
                 refused += count;
                 continue;
             };
-            counts.changed += if shifts.is_empty() { 0 } else { count };
+            if !shifts.is_empty() {
+                counts.changed += count;
+                for (row, called) in rows {
+                    for (owner, proxies) in owned.get(row).into_iter().flatten() {
+                        *owners.entry(owner.clone()).or_default() += proxies * called;
+                    }
+                }
+            }
             for shift in shifts {
                 gathered.add(shift);
             }
         }
-        let all = Shifts { counts, shifts: gathered.shifts(), ..Shifts::default() };
+        let all = Shifts { counts, shifts: gathered.shifts(), owners, ..Shifts::default() };
         if refused > 0 {
             let because = format!("{kind} has no answer for one of their ends");
             return all.with(not_compared(Size::Connections(refused).text(), because));
         }
         all
+    }
+
+    /// How many callers of each class are whose, if that is counted.
+    fn owned(&self, mesh: &str, callers: &Joint<'_>) -> Vec<BTreeMap<Option<String>, u64>> {
+        if self.owners == Owners::NotCounted {
+            return Vec::new();
+        }
+        let snapshot = self.after.snapshot();
+        let here = snapshot.objects().iter().filter(|(_, object)| snapshot.text(object.scope) == mesh);
+        let by_name: FxHashMap<&str, &Object> = here.map(|(_, object)| (snapshot.text(object.name), object)).collect();
+        let of_class = |names: &Vec<&str>| {
+            let mut all: BTreeMap<Option<String>, u64> = BTreeMap::new();
+            for name in names {
+                let owner = by_name.get(name).and_then(|object| of_object(snapshot, object));
+                *all.entry(owner).or_default() += 1;
+            }
+            all
+        };
+        callers.classes.values().map(of_class).collect()
     }
 
     /// What is otherwise in the answers to a question; nothing if one side refuses to answer.
@@ -139,6 +169,34 @@ enum Cell {
     Alike(u32, u32),
     /// All of a class of callers and a class of those called.
     One(usize, usize),
+}
+
+/// Connections that are asked about once.
+struct Connections<'n> {
+    count: u64,
+    /// One of those who call.
+    from: &'n str,
+    /// One of those called.
+    to: &'n str,
+    /// How many each class of callers calls, where it is counted whose they are.
+    rows: Vec<(usize, u64)>,
+}
+
+impl<'n> Connections<'n> {
+    fn first(from: &[&'n str], to: &[&'n str]) -> Self {
+        let [from, to] = [from, to].map(|names| names.first().copied().unwrap_or_default());
+        Self { count: 0, from, to, rows: Vec::new() }
+    }
+
+    fn add(&mut self, row: usize, from: &[&str], to: &[&str], owners: Owners) {
+        self.count += (from.len() * to.len()) as u64;
+        if owners == Owners::Counted {
+            match self.rows.last_mut().filter(|(last, _)| *last == row) {
+                Some((_, called)) => *called += to.len() as u64,
+                None => self.rows.push((row, to.len() as u64)),
+            }
+        }
+    }
 }
 
 /// Whether changes can concern a kind: its own policies, or something that is no policy of another kind.
@@ -258,19 +316,19 @@ pub(super) fn found(snapshot: &Snapshot, kind: &str, mesh: &str) -> Option<(Kind
     Some((kind, mesh))
 }
 
-/// Ends that are there before and after, by their two classes: the first of them, and how many they are.
+/// Ends that are there before and after, by their two classes.
 struct Joint<'n> {
-    classes: BTreeMap<(usize, usize), (&'n str, u64)>,
+    classes: BTreeMap<(usize, usize), Vec<&'n str>>,
     both: u64,
 }
 
 impl<'n> Joint<'n> {
     fn of(before: Vec<(&'n str, usize)>, after: Vec<(&'n str, usize)>) -> Self {
         let was: FxHashMap<&str, usize> = before.into_iter().collect();
-        let (mut classes, mut both) = (BTreeMap::new(), 0);
+        let (mut classes, mut both): (BTreeMap<_, Vec<&str>>, u64) = (BTreeMap::new(), 0);
         for (name, is) in after {
             if let Some(was) = was.get(name) {
-                classes.entry((*was, is)).or_insert((name, 0)).1 += 1;
+                classes.entry((*was, is)).or_default().push(name);
                 both += 1;
             }
         }

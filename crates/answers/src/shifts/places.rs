@@ -7,7 +7,9 @@ use upheld_dialects::dialects;
 use upheld_engine::Snapshot;
 use upheld_report::{Report, Shifts, Size};
 
-use super::{Answers, Asked, Compared, Gathered, not_compared};
+use super::{Answers, Asked, Compared, Gathered, Owners, not_compared};
+use crate::owners;
+use crate::shown::shown;
 use crate::{Words, World};
 
 /// So many questions of each system are asked.
@@ -44,7 +46,11 @@ impl Compared<'_, '_> {
                     all.counts.compared += before.len().max(after.len()) as u64;
                     let answers = Answers { words, asked: Asked::Same, before: &before, after: &after };
                     let one = if words.from.is_some() { Size::Connections(1) } else { Size::Places(1) };
-                    for shift in self.otherwise(&answers, one) {
+                    let found = self.otherwise(&answers, one);
+                    if self.owners == Owners::Counted && !found.is_empty() {
+                        *all.owners.entry(self.owner(words)).or_default() += found.len() as u64;
+                    }
+                    for shift in found {
                         all.counts.changed += 1;
                         gathered.add(shift);
                     }
@@ -55,6 +61,14 @@ impl Compared<'_, '_> {
         }
         all.shifts = gathered.shifts();
         all
+    }
+
+    /// Whose a place is: whose the object is that it belongs to.
+    fn owner(&self, words: &Words) -> Option<String> {
+        let named = words.what.as_ref().or(words.from.as_ref())?;
+        let object = named.split('#').next().unwrap_or(named);
+        let snapshot = self.after.snapshot();
+        owners::of_document(snapshot, shown(snapshot, object, self.after.options().mesh.as_deref()).ok()?.node)
     }
 
     /// The types of changed policies that are attached to places.

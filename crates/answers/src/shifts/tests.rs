@@ -1,6 +1,6 @@
 //! Laws: what changes is listed if and only if asking differs, counts are exact, and every example does what is said of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use upheld_loader::load::{Loaded, load};
@@ -208,6 +208,38 @@ proptest! {
         let (before, after) = (loaded(&before), loaded(&after));
         let shifts = between(&before, &after);
         prop_assert_eq!(shifts.counts.changed, naively(&before, &after), "{:#?}", shifts);
+    }
+
+    /// Whose results change without a policy, the largest owners first.
+    #[test]
+    fn owners_have_as_many_results_as_asking_each_shows([documents, _] in worlds(), number in 0..5_usize) {
+        let team = |name: &str| match name { "proxy-0" => None, "proxy-1" => Some("red"), _ => Some("blue") };
+        let owned = |text: &String| match name(text).and_then(team).filter(|_| text.contains("type: Dataplane")) {
+            Some(team) => text.replace("tags: {", &format!("tags: {{team: {team}, ")),
+            None => text.clone(),
+        };
+        let documents: Vec<String> = documents.iter().map(owned).collect();
+        let policy = format!("policy-{number}");
+        let (all, options) = (loaded(&documents), options());
+        let Ok(affected) = World::new(&all.snapshot, &options).affected(&all, &policy) else { return Ok(()) };
+        let rest: Vec<String> = documents.iter().filter(|text| name(text) != Some(&policy)).cloned().collect();
+        let rest = loaded(&rest);
+        let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
+        for kind in KINDS {
+            for (from, to) in pairs(&all, kind).intersection(&pairs(&rest, kind)) {
+                let [old, new] = [&all, &rest].map(|loaded| asked(loaded, kind, from, to).expect("is answered"));
+                if result(&old) != result(&new) {
+                    *expected.entry(team(from).unwrap_or("(no owner)")).or_default() += 1;
+                }
+            }
+        }
+        if expected.keys().all(|owner| *owner == "(no owner)") {
+            expected.clear();
+        }
+        let told = affected.owners();
+        prop_assert!(told.is_sorted_by(|one, other| one.results >= other.results), "{:?}", told);
+        let told: BTreeMap<&str, u64> = told.iter().map(|one| (one.owner.as_str(), one.results)).collect();
+        prop_assert_eq!(told, expected);
     }
 
     /// Without a policy, exactly that changes which it had a part in.

@@ -38,18 +38,25 @@ pub(crate) fn affected(affected: &Affected, screen: &Screen) -> String {
     }
     let sentence = format!("If it were {}: {}", supposed.word(), without_documents(without));
     text.push_str(&format!("\n{}\n", style::paint(style::ANSWER, &table::wrap(&sentence, screen.width))));
-    let successors = affected.successors();
-    if !successors.is_empty() {
-        let each = successors.iter().take(SHOWN).map(|one| format!("{} ({})", one.policies.join(" and "), one.results));
-        let more = match successors.len().saturating_sub(SHOWN) {
-            0 => String::new(),
-            left => format!(", and {left} more"),
-        };
-        let line = format!("Taken over by {}{more}", each.collect::<Vec<_>>().join(", "));
-        text.push_str(&table::indented(&visible(&line), 2, screen.width));
-    }
+    let successors = affected.successors().into_iter().map(|one| (one.policies.join(" and "), one.results));
+    text.push_str(&largest("Taken over by", successors.collect(), screen));
+    let owners = affected.owners().into_iter().map(|one| (one.owner, one.results));
+    text.push_str(&largest("Largest owners:", owners.collect(), screen));
     text.push_str(&body(without, screen));
     text
+}
+
+/// Those with most results, in a line.
+fn largest(title: &str, all: Vec<(String, u64)>, screen: &Screen) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let more = match all.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        left => format!(", and {left} more"),
+    };
+    let each: Vec<String> = all.into_iter().take(SHOWN).map(|(name, results)| format!("{name} ({results})")).collect();
+    table::indented(&visible(&format!("{title} {}{more}", each.join(", "))), 2, screen.width)
 }
 
 /// What changes, without the document that does: that one is known.

@@ -105,6 +105,37 @@ fn what_depends_on_a_policy_is_told_before_it_goes() {
     assert!(unknown.starts_with("exit 2") && unknown.contains("web-to-backend-policy"), "{unknown}");
 }
 
+/// Routes are their namespace's, unless a label says whose; violations are their workspace's.
+#[test]
+fn the_largest_owners_of_what_changes_come_first() {
+    let route = |namespace: &str, name: &str, labels: &str| {
+        format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {name}, namespace: {namespace}{labels}}}\nspec:\n  \
+             parentRefs: [{{name: edge, namespace: infra}}]\n  rules: [{{backendRefs: [{{name: {name}, port: 80}}]}}]\n"
+        )
+    };
+    let routes = [
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: edge, namespace: infra}\nspec:\n  \
+         gatewayClassName: kgateway\n  listeners: [{name: http, protocol: HTTP, port: 80, allowedRoutes: {namespaces: {from: All}}}]\n"
+            .to_owned(),
+        route("shop", "cart", ""),
+        route("shop", "orders", ""),
+        route("shop", "tax", ", labels: {example.org/team: money}"),
+        "---\napiVersion: gateway.kgateway.dev/v1alpha1\nkind: TrafficPolicy\nmetadata: {name: slow, namespace: infra}\nspec:\n  \
+         targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]\n  timeouts: {request: 9s}\n"
+            .to_owned(),
+    ];
+    let folder = crate::support::folder(&[("routes.yaml", &routes.concat())]);
+    let affected = told(folder.path(), "affected TrafficPolicy/slow");
+    assert!(affected.contains("Taken over by (none) (5)"), "{affected}");
+    assert!(affected.contains("Largest owners: infra (2), shop (2), money (1)"), "{affected}");
+    let document = told(folder.path(), "affected TrafficPolicy/slow -o json");
+    assert!(document.contains("\"owner\": \"money\""), "{document}");
+    let organisation = example("compliance");
+    let violations = told(organisation.path(), "affected env-project-customer");
+    assert!(violations.contains("Largest owners: workspace/managed-customer (1)"), "{violations}");
+}
+
 #[test]
 fn what_a_policy_would_change_that_is_switched_off_or_edited_is_told() {
     let folder = example("access");
