@@ -1,6 +1,7 @@
 //! Edits of files: made, or printed as a diff.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use upheld_answers::patch::{FileEdit, unified};
 use upheld_model::{Diagnostic, Fault};
@@ -52,17 +53,37 @@ pub(super) fn no_files(options: &str) -> Diagnostic {
 fn write(file: &FileEdit) -> Result<(), Diagnostic> {
     let after = format!("{}{}", current(file)?, file.after);
     // A file of which nothing is left is not left behind.
-    let written = if after.is_empty() { std::fs::remove_file(&file.name) } else { std::fs::write(&file.name, after) };
+    let written = if after.is_empty() { fs::remove_file(&file.name) } else { write_whole(&file.name, &after) };
     written.map_err(|error| {
         let message = format!("cannot write `{}`: {error}", file.name);
         Diagnostic::error(Fault::Unreadable, message)
     })
 }
 
+/// Writes a file as a whole: whoever is interrupted leaves what was there before. Links stay links, and rights what they are.
+pub(super) fn write_whole(name: &str, text: &str) -> io::Result<()> {
+    let target = fs::canonicalize(name).unwrap_or_else(|_| PathBuf::from(name));
+    let known = fs::metadata(&target).ok();
+    // Pipes and devices have nothing beside them.
+    let (Some(own), true) = (target.file_name(), known.as_ref().is_none_or(fs::Metadata::is_file)) else {
+        return fs::write(&target, text);
+    };
+    let part = target.with_file_name(format!(".{}.{}.part", own.to_string_lossy(), std::process::id()));
+    let rights = |known: &fs::Metadata| fs::set_permissions(&part, known.permissions());
+    let written = fs::write(&part, text)
+        .and_then(|()| known.as_ref().map_or(Ok(()), rights))
+        .and_then(|()| fs::rename(&part, &target));
+    written.or_else(|error| {
+        drop(fs::remove_file(&part));
+        // A file may be open to writing where its folder is not.
+        if error.kind() == io::ErrorKind::PermissionDenied { fs::write(&target, text) } else { Err(error) }
+    })
+}
+
 /// The mark before the text of a file that still says what was read.
 fn current(file: &FileEdit) -> Result<&'static str, Diagnostic> {
     const MARK: &str = "\u{feff}";
-    let text = std::fs::read_to_string(&file.name).unwrap_or_default();
+    let text = fs::read_to_string(&file.name).unwrap_or_default();
     match text.strip_prefix(MARK) {
         Some(text) if text == file.before => Ok(MARK),
         None if text == file.before => Ok(""),

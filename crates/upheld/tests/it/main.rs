@@ -10,6 +10,7 @@ mod compliance;
 mod copied_kinds;
 mod documentation;
 mod explanations;
+mod interrupted;
 mod invariants;
 mod library;
 mod mutating;

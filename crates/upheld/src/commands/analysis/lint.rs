@@ -9,7 +9,7 @@ use upheld_model::{Diagnostic, Fault, Severity};
 
 use super::replay::each_piece;
 use crate::cli::{Findings, Format, Lint, LintFail, Output, Results};
-use crate::commands::edits::{Edits, no_files, sentence};
+use crate::commands::edits::{Edits, no_files, sentence, write_whole};
 #[cfg(feature = "server")]
 use crate::commands::page;
 use crate::commands::{Session, baseline, refuse, say};
@@ -149,6 +149,6 @@ fn print(session: &Session<'_>, loaded: &Loaded, linted: &Linted, failing: Faili
 fn write_baseline(file: &str, loaded: &Loaded, linted: &Linted) -> Result<(), Diagnostic> {
     let found = Found { files: loaded.snapshot.files(), linted };
     let text = json(&found.document(loaded.snapshot.digest()));
-    std::fs::write(file, text)
+    write_whole(file, &text)
         .map_err(|error| Diagnostic::error(Fault::Unreadable, format!("cannot write the baseline `{file}`: {error}")))
 }

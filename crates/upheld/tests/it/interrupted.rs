@@ -1,0 +1,137 @@
+//! Whoever ends a run by Ctrl-C gets out at once, as by any other program, and finds nothing that was not there before.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::support::{folder, git, upheld, words};
+
+/// The signal of Ctrl-C.
+const INTERRUPT: i32 = 2;
+/// Nobody waits longer for a program that was told to end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// So many policies that reading them takes a while.
+fn policies(backend: &str) -> String {
+    let mut text = "type: Mesh\nname: default\n".to_owned();
+    for number in 0..300 {
+        let tags = format!("{{kuma.io/service: service-{}, instance: i-{number}}}", number % 50);
+        let proxy = format!("networking: {{address: 10.0.0.1, inbound: [{{port: 80, tags: {tags}}}]}}");
+        writeln!(text, "---\ntype: Dataplane\nmesh: default\nname: proxy-{number}\n{proxy}").expect("a text");
+    }
+    for number in 0..6_000 {
+        let service = number % 50;
+        let from = format!("sources: [{{match: {{kuma.io/service: service-{service}, instance: i-{}}}}}]", number / 20);
+        let conf = format!("conf: {{backend: {backend}-{number}}}");
+        let to = "destinations: [{match: {kuma.io/service: '*'}}]";
+        writeln!(text, "---\ntype: TrafficLog\nmesh: default\nname: log-{number}\n{from}\n{to}\n{conf}")
+            .expect("a text");
+    }
+    text
+}
+
+/// A repository with some revisions, and an earlier baseline.
+fn repository() -> TempDir {
+    let folder = folder(&[("policies.yaml", &policies("first")), ("base.json", "earlier")]);
+    git(folder.path(), &["init", "--quiet", "--initial-branch=main"]);
+    for backend in ["first", "second", "third"] {
+        fs::write(folder.path().join("policies.yaml"), policies(backend)).expect("is writable");
+        git(folder.path(), &["add", "--all"]);
+        git(folder.path(), &["commit", "--quiet", "--message", backend]);
+    }
+    folder
+}
+
+/// Every file below a folder, with what is in it.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() {
+            all.extend(files(&entry));
+        } else {
+            all.insert(entry.display().to_string(), fs::read(&entry).expect("is readable"));
+        }
+    }
+    all
+}
+
+/// Tells it to end, and waits until it has.
+fn interrupt(child: &mut Child) {
+    let sent = Instant::now();
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("can be sent");
+    assert!(status.success());
+    while child.try_wait().expect("a child").is_none() {
+        assert!(sent.elapsed() < PATIENCE, "it does not end");
+        sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_run_that_is_interrupted_ends_at_once_and_leaves_nothing_behind() {
+    let (repository, elsewhere) = (repository(), tempfile::tempdir().expect("a folder"));
+    let before = files(repository.path());
+    for line in [
+        "diff HEAD~2..HEAD -f policies.yaml",
+        "prove HEAD~2..HEAD -f policies.yaml",
+        "lint -f policies.yaml --write-baseline base.json",
+        "bisect --from proxy-1 --to proxy-2 --kind TrafficLog --good HEAD~2 -f policies.yaml",
+    ] {
+        let mut child = upheld(repository.path())
+            .args(words(line))
+            .env("TMPDIR", elsewhere.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("starts");
+        sleep(Duration::from_millis(150));
+        assert!(child.try_wait().expect("a child").is_none(), "{line}: it was done before anybody could interrupt it");
+        interrupt(&mut child);
+        assert_eq!(child.wait().expect("it ended").signal(), Some(INTERRUPT), "{line}");
+        assert!(files(repository.path()) == before, "{line}: something is not as it was");
+        assert_eq!(files(elsewhere.path()).len(), 0, "{line}");
+    }
+}
+
+/// A log that never ends, as that of a server that is still running.
+#[test]
+fn a_log_that_never_ends_can_be_left() {
+    let policies = "policies: [{id: a, effect: permit, subjects: [], resources: [{path: /**}], actions: []}]\n";
+    let folder = folder(&[("a.yaml", policies)]);
+    let before = files(folder.path());
+    let mut child = upheld(folder.path())
+        .args(words("replay - -f a.yaml"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts");
+    sleep(Duration::from_millis(300));
+    assert!(child.try_wait().expect("a child").is_none(), "it waits for more lines");
+    interrupt(&mut child);
+    assert_eq!(child.wait().expect("it ended").signal(), Some(INTERRUPT));
+    assert!(files(folder.path()) == before);
+}
+
+/// Files are written as wholes: never half of one, and links stay links.
+#[test]
+fn a_baseline_takes_the_place_of_the_earlier_one_as_a_whole() {
+    let policies = "policies: [{id: a, effect: permit, subjects: [], resources: [{path: /**}], actions: []}]\n";
+    let folder = folder(&[("a.yaml", policies), ("kept.json", "earlier")]);
+    let link = folder.path().join("base.json");
+    std::os::unix::fs::symlink("kept.json", &link).expect("can be made");
+    let output = upheld(folder.path()).args(words("lint -f a.yaml --write-baseline base.json")).output().expect("runs");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(link.is_symlink());
+    let names: Vec<String> = files(folder.path()).into_keys().collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    let written = fs::read_to_string(folder.path().join("kept.json")).expect("is there");
+    assert!(written.contains("\"kind\": \"Findings\""), "{written}");
+}
