@@ -17,6 +17,7 @@ pub mod codes;
 pub mod formats;
 pub mod inventory;
 mod kinds;
+pub mod lessons;
 pub mod lint;
 mod owners;
 pub mod patch;

@@ -143,7 +143,7 @@ pub fn kinds(listed: &Json) -> Page {
                 }
             }
         }
-        p.more { a href="/codes" { "What codes mean" } }
+        p.more { a href="/learn" { "How they resolve, step by step" } " · " a href="/codes" { "What codes mean" } }
     };
     let headline = format!("{} kinds of policy are known here.", items.len());
     let lead = "Candidates climb the ladder of their kind from the top; the first rung that tells two apart decides.";

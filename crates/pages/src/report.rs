@@ -30,6 +30,8 @@ pub(crate) struct Look<'a> {
     pub(crate) asked: Option<&'a Address>,
 }
 
+/// Where policies are found by what answers call them.
+pub(crate) const FIND: &str = "/find";
 /// Policies that do not match: so many are shown of one report.
 const MOST_SKIPPED: usize = 20;
 /// Rows of any other sort.
@@ -366,7 +368,7 @@ pub(crate) fn link_to(kind: &str, name: &str, scope: &str, title: &str) -> Marku
 /// Where a policy is found of which only what answers call it is known.
 fn found(kind: &str, name: &str, scope: &str) -> Address {
     let plain = name.split_once('[').map_or(name, |(plain, _)| plain);
-    Address::of("/find").with("kind", kind).with("name", plain).with("scope", scope)
+    Address::of(FIND).with("kind", kind).with("name", plain).with("scope", scope)
 }
 
 /// A place in a file; where a policy is written there, it leads to that.

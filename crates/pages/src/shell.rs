@@ -203,7 +203,7 @@ impl Page {
                 }
             }
         };
-        if served { page.into_string() } else { without_links(&page.into_string()) }
+        if served { page.into_string() } else { with_links(&page.into_string(), |tag| tag.contains("href=\"#")) }
     }
 
     fn header(&self, around: &Around) -> Markup {
@@ -291,19 +291,18 @@ fn footer(around: &Around) -> Markup {
     }
 }
 
-/// A page without links to others, which a file does not have. Links have no links in them, and text has no tags: whatever looks like one is one.
-fn without_links(page: &str) -> String {
+/// What was written, with those links alone that are kept. Links have no links in them, and text has no tags: whatever looks like one is one.
+pub(crate) fn with_links(page: &str, is_kept: impl Fn(&str) -> bool) -> String {
     let mut all = String::with_capacity(page.len());
     let mut rest = page;
     while let Some((before, link)) = rest.split_once("<a ") {
         all.push_str(before);
         let (tag, inside) = link.split_once('>').unwrap_or((link, ""));
         let (text, after) = inside.split_once("</a>").unwrap_or((inside, ""));
-        if tag.contains("class=\"act\"") {
-            // What can be tried on a page cannot be tried in a file.
-        } else if tag.contains("href=\"#") {
+        if is_kept(tag) {
             all.push_str(&format!("<a {tag}>{text}</a>"));
-        } else {
+        } else if !tag.contains("class=\"act\"") {
+            // What can be tried on a page cannot be tried elsewhere; everything else is still said.
             all.push_str(&format!("<span>{text}</span>"));
         }
         rest = after;

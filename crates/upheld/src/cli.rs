@@ -285,6 +285,15 @@ pub(crate) enum Command {
         /// A code, or the beginning of one
         code: Option<String>,
     },
+    /// How policies resolve, one policy a step, on built-in examples
+    #[command(before_help = "Examples:\n  upheld learn\n  upheld learn select\n  upheld learn select --step 3")]
+    Learn {
+        /// A lesson; all of them are listed when left out
+        lesson: Option<String>,
+        /// How far to go in it
+        #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "lesson")]
+        step: usize,
+    },
     /// JSON Schemas of the documents, for editors and checks
     #[command(before_help = "Examples:\n  upheld schema\n  upheld schema TrafficLog\n  upheld schema PolicyKind")]
     Schema {
@@ -408,7 +417,7 @@ impl Command {
             Self::Fix(_) => "fix",
             Self::Diff(_) | Self::Prove(_) | Self::Replay(_) => "diff",
             Self::Lint(_) => "lint",
-            Self::Explain(_) => "explain",
+            Self::Explain(_) | Self::Learn { .. } => "explain",
             _ => "",
         })
     }

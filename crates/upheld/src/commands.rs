@@ -14,6 +14,7 @@ mod init;
 mod inspect;
 mod inventory;
 mod kinds;
+mod learn;
 #[cfg(feature = "server")]
 mod open;
 #[cfg(feature = "server")]
@@ -167,6 +168,8 @@ impl Session<'_> {
             Command::Show(show) => show::run(self, show),
             Command::Kinds(kinds) => kinds::run(self, kinds),
             Command::Codes { code } => reference::codes(self, code.as_deref()),
+            Command::Learn { lesson: None, .. } => learn::list(self),
+            Command::Learn { lesson: Some(name), step } => learn::run(self, name, *step),
             Command::Schema { document } => reference::schema(self, document.as_deref()),
             #[cfg(feature = "server")]
             Command::Serve(wanted) => serve::run(self, wanted),

@@ -94,7 +94,9 @@ impl Endpoint {
         match (first, second.split(':').next().unwrap_or_default()) {
             ("healthz" | "readyz", _) => ours(by_method, "server"),
             ("metrics", _) | ("v1", "reload" | "compact" | "compaction" | "history") => ours(Administer, "server"),
-            ("openapi.json" | ".well-known" | "problems", _) | ("v1", "codes") => ours(by_method, "description"),
+            ("openapi.json" | ".well-known" | "problems", _) | ("v1", "codes" | "lessons") => {
+                ours(by_method, "description")
+            }
             ("v1", "decide") => ours(Ask, "decision"),
             ("v1", second) if EXPLAINING.contains(&second) => ours(Ask, "explanation"),
             ("v1", "revisions" | "events") => ours(by_method, "revision"),

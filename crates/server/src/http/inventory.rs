@@ -1,4 +1,4 @@
-//! `/v1/policies`, `/v1/objects`, `/v1/kinds`, `/v1/codes`: what there is.
+//! `/v1/policies`, `/v1/objects`, `/v1/kinds`, `/v1/codes`, `/v1/lessons`: what there is.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_answers::inventory::Row;
-use upheld_answers::{Words, codes};
+use upheld_answers::{Words, codes, lessons as taught};
 use upheld_dialects::Identity;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
@@ -40,6 +40,8 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
         .routes(routes!(kind))
         .routes(routes!(all_codes))
         .routes(routes!(code))
+        .routes(routes!(lessons))
+        .routes(routes!(lesson))
 }
 
 /// What is listed.
@@ -229,4 +231,39 @@ async fn code(Path(code): Path<String>) -> Result<Json<Json_>, Problem> {
     known
         .map(|meaning| Json(json!(meaning)))
         .ok_or_else(|| Problem::not_found(format!("there is no code `{code}`: /v1/codes has all of them")))
+}
+
+/// All lessons: how each family resolves, on examples of their own.
+#[utoipa::path(get, path = "/v1/lessons", responses((status = 200, body = Object)))]
+async fn lessons() -> Json<Json_> {
+    Json(json!({"kind": "Lessons", "items": taught::all().iter().map(taught::Lesson::json).collect::<Vec<_>>()}))
+}
+
+/// How far a lesson went.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default)]
+#[into_params(parameter_in = Query)]
+struct Reached {
+    /// The step; the first when left out.
+    #[param(minimum = 1, maximum = 100)]
+    step: Option<usize>,
+}
+
+/// A lesson after a step: the policies that are there, the ladder, and the answer.
+#[utoipa::path(get, path = "/v1/lessons/{lesson}", params(("lesson" = String, Path, example = "select"), Reached),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem)))]
+async fn lesson(
+    Readable(view): Readable,
+    Path(name): Path<String>,
+    Query(reached): Query<Reached>,
+) -> Result<Response, Problem> {
+    aside(&view, move |_| {
+        let lesson = taught::named(&name).map_err(|unknown| Problem::not_found(unknown.message))?;
+        let refused = |refused: upheld_answers::Refused| {
+            Problem::not_found(refused.diagnostics.first().map(|one| one.message.clone()).unwrap_or_default())
+        };
+        let reached = lesson.after(reached.step.unwrap_or(1)).and_then(|taught| taught.document());
+        Ok(Json(reached.map_err(refused)?).into_response())
+    })
+    .await
 }

@@ -49,6 +49,8 @@ pub(super) fn router(app: Shared, api: Router) -> Router {
         page("/kinds", read(browse::kinds, &site)),
         page("/codes", read(browse::codes, &site)),
         page("/codes/{code}", read(browse::code, &site)),
+        page("/learn", read(browse::lessons, &site)),
+        page("/learn/{lesson}", read(browse::lesson, &site)),
         page("/diagnostics", read(browse::diagnostics, &site)),
         page("/history", read(history::history, &site)),
         page("/changes", read(history::changes, &site)),

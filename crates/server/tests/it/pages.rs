@@ -49,7 +49,7 @@ pub(crate) const EXAMPLES: [(&str, &[&str]); 14] = [
 ];
 
 /// Pages that every server has.
-pub(crate) const PAGES: [&str; 17] = [
+pub(crate) const PAGES: [&str; 20] = [
     "/",
     "/connections",
     "/connection",
@@ -66,6 +66,9 @@ pub(crate) const PAGES: [&str; 17] = [
     "/history",
     "/changes",
     "/findings",
+    "/learn",
+    "/learn/select",
+    "/learn/hierarchy?step=4",
     "/diagnostics",
 ];
 
@@ -259,4 +262,40 @@ fn history_shows_who_changed_what_and_the_difference_of_two_revisions() {
 fn findings_about_policies_have_a_page() {
     let told = seen(&example("demo"), "/findings").text();
     assert!(told.contains("hc-a goes before hc-b by name only") && told.contains("UP202"), "{told}");
+}
+
+#[test]
+fn every_step_of_a_lesson_is_an_address_and_shows_the_report() {
+    let served = Served::start(Config::default());
+    let listed = served.get("/v1/lessons").json();
+    let lessons = listed["items"].as_array().unwrap();
+    assert_eq!(lessons.len(), 5, "one for each family");
+    let links = seen(&served, "/learn");
+    for lesson in lessons {
+        let name = lesson["name"].as_str().unwrap();
+        assert!(links.named("a").iter().any(|link| link.get("href") == Some(&format!("/learn/{name}?step=1"))));
+        for step in 1..=lesson["steps"].as_u64().unwrap() {
+            let told = served.get(&format!("/v1/lessons/{name}?step={step}")).json();
+            let report = &told["answer"]["answers"][0];
+            let shown = seen(&served, &format!("/learn/{name}?step={step}"));
+            assert_eq!(shown.named("h1")[0].text(), report["headline"]["text"].as_str().unwrap(), "{name} {step}");
+            assert!(shown.text().contains(told["says"].as_str().unwrap()), "{name} {step}");
+            for candidate in report["candidates"].as_array().unwrap() {
+                let (state, policy) = (candidate["state"].as_str().unwrap(), candidate["policy"].as_str().unwrap());
+                let row = |row: &&Element| row.text().contains(policy) && row.text().contains(state);
+                assert!(shown.named("tr").iter().any(row), "{name} {step}: {policy} {state}");
+            }
+            let leads = shown.named("a").iter().any(|link| link.get("href").unwrap().starts_with("/find"));
+            assert!(!leads, "{name} {step}: its policies are nowhere else");
+            let decides: Vec<String> =
+                shown.all().into_iter().filter(|one| one.is("decides")).map(Element::text).collect();
+            if let Some(rung) = report["rung"]["name"].as_str() {
+                assert_eq!(decides, [format!("{rung} DECIDES")], "{name} {step}");
+            }
+        }
+    }
+    for wrong in ["/learn/selct", "/learn/select?step=8", "/learn/select?step=0"] {
+        assert_eq!(browse(&served, wrong).status, 404, "{wrong}");
+    }
+    assert_eq!(browse(&served, "/learn/select?step=one").status, 400);
 }

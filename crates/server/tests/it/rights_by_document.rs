@@ -144,6 +144,8 @@ fn requests() -> Vec<(&'static str, &'static str, &'static str, String)> {
         ("GET", "/v1/history", "/v1/history", nothing()),
         ("GET", "/v1/codes", "/v1/codes", nothing()),
         ("GET", "/v1/codes/{code}", "/v1/codes/UP014", nothing()),
+        ("GET", "/v1/lessons", "/v1/lessons", nothing()),
+        ("GET", "/v1/lessons/{lesson}", "/v1/lessons/select", nothing()),
         ("GET", "/v1/documents", "/v1/documents", nothing()),
         ("GET", "/v1/documents", "/v1/documents?limit=2", nothing()),
         ("GET", "/v1/documents", "/v1/documents?limit=3&after=HTTPRoute/shop/cart", nothing()),

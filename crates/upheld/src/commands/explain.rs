@@ -84,15 +84,15 @@ fn supposed(session: &Session<'_>, explain: &cli::Explain, loaded: &Loaded, aske
 }
 
 /// An answer on its way to a terminal.
-struct Explained<'a> {
-    session: &'a Session<'a>,
-    words: &'a Words,
-    question: &'a Question,
-    answer: &'a Answer,
+pub(super) struct Explained<'a> {
+    pub(super) session: &'a Session<'a>,
+    pub(super) words: &'a Words,
+    pub(super) question: &'a Question,
+    pub(super) answer: &'a Answer,
 }
 
 impl Explained<'_> {
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let Self { session, answer, .. } = self;
         let screen = &session.screen;
         let separate = |report: &Report| !matches!(report.family, Family::Select | Family::Merge);

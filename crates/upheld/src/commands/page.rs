@@ -2,7 +2,9 @@
 
 use serde_json::Value as Json;
 use upheld_answers::{Stamp, Words};
-use upheld_pages::{Around, Inspector, Medium, Supposing, changes, command, explanation, findings, supposition};
+use upheld_pages::{
+    Around, Inspector, Medium, Supposing, changes, command, explanation, findings, lesson, supposition,
+};
 
 /// The answer to the words of a question if some policies were not there.
 pub(super) fn supposed(words: &Words, without: &[String], document: &Json, digest: &str) -> String {
@@ -19,6 +21,11 @@ pub(super) fn changed(document: &Json, digest: &str) -> String {
 /// What is wrong with policies.
 pub(super) fn linted(document: &Json, digest: &str) -> String {
     findings(document).document(&file(digest))
+}
+
+/// A step of a lesson.
+pub(super) fn taught(document: &Json, digest: &str) -> String {
+    lesson(document).document(&file(digest))
 }
 
 /// A page that is a file.

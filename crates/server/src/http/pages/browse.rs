@@ -188,6 +188,29 @@ pub(super) async fn code(visit: Visit, Path(code): Path<String>) -> Response {
     }
 }
 
+pub(super) async fn lessons(visit: Visit) -> Response {
+    match visit.get(Address::of("/v1/lessons")).await {
+        Ok(said) => {
+            let page = upheld_pages::lessons(&said.json);
+            visit.shows(&page, said, Some(command::of("learn", None, &[])))
+        }
+        Err(said) => visit.refused(Section::Reference, said),
+    }
+}
+
+/// A lesson after a step; the first when none is named.
+pub(super) async fn lesson(visit: Visit, Path(lesson): Path<String>) -> Response {
+    let step = visit.value("step");
+    match visit.get(Address::below("/v1/lessons", &[&lesson]).with("step", step)).await {
+        Ok(said) => {
+            let page = upheld_pages::lesson(&said.json);
+            let rest: Vec<&str> = if step.is_empty() { vec![&lesson] } else { vec![&lesson, "--step", step] };
+            visit.shows(&page, said, Some(command::of("learn", None, &rest)))
+        }
+        Err(said) => visit.refused(Section::Reference, said),
+    }
+}
+
 /// What is wrong with files, and what is odd.
 pub(super) async fn diagnostics(visit: Visit) -> Response {
     let (ready, contents) = tokio::join!(visit.get(Address::of("/readyz")), visit.get(Address::of("/v1/contents")));

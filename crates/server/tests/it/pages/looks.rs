@@ -11,7 +11,7 @@ use super::example;
 use crate::support::{Served, eventually, installed};
 
 /// Every view once, where it has something to show.
-const VIEWS: [(&str, &str, &str); 23] = [
+const VIEWS: [(&str, &str, &str); 26] = [
     ("home", "demo", "/"),
     ("connection", "demo", "/connection?from=web-1&to=backend-1"),
     ("connection-tie", "demo", "/connection?from=web-1&to=backend-1&kind=HealthCheck"),
@@ -33,6 +33,9 @@ const VIEWS: [(&str, &str, &str); 23] = [
     ("changes", "demo", "/changes"),
     ("kinds", "demo", "/kinds"),
     ("code", "demo", "/codes/UP201"),
+    ("learn", "demo", "/learn"),
+    ("lesson", "demo", "/learn/select?step=6"),
+    ("lesson-layers", "demo", "/learn/merge?step=3"),
     ("problem", "demo", "/connection?from=wbe-1&to=backend-1"),
     ("sign-in", "demo", "/sign-in"),
 ];
@@ -170,6 +173,66 @@ fn without_scripts_everything_can_be_read() {
         browser.tell("Emulation.setScriptExecutionDisabled", &json!({"value": false}));
         assert_eq!(plain(&with).len(), plain(&without).len(), "{path}");
     }
+}
+
+/// Rows of policies that nobody sees.
+const HIDDEN: &str = "[...document.querySelectorAll('tr[data-candidate]')].filter((row) => row.offsetHeight < 12 || \
+    row.querySelector('.st').offsetWidth < 12).map((row) => row.textContent)";
+
+#[test]
+fn whatever_state_a_policy_has_its_row_is_seen() {
+    let Some(mut browser) = Browser::start() else { return };
+    let served = example("demo");
+    for path in ["/learn/select?step=6", "/access?subject=role%3Dadmin&action=DELETE&resource=/api/audit/123"] {
+        for width in [1440, 390] {
+            browser.look(width, "light");
+            browser.open(&format!("{}{path}", served.base()));
+            assert!(browser.eval("document.querySelectorAll('tr.skip').length").as_u64().unwrap() > 0, "{path}");
+            assert_eq!(browser.eval(HIDDEN), json!([]), "{path} at {width}");
+        }
+    }
+}
+
+#[test]
+fn a_lesson_is_walked_through_without_scripts() {
+    let Some(mut browser) = Browser::start() else { return };
+    let served = example("demo");
+    browser.look(1440, "light");
+    browser.tell("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
+    let (mut path, mut headlines) = ("/learn/select?step=1".to_owned(), Vec::new());
+    while path.starts_with("/learn/") {
+        browser.open(&format!("{}{path}", served.base()));
+        headlines.push(inside(&mut browser, "h1"));
+        path = attribute(&mut browser, ".steps .main", "href");
+    }
+    let told = |step: usize| served.get(&format!("/v1/lessons/select?step={step}")).json();
+    let expected: Vec<String> = (1..=7)
+        .map(|step| told(step)["answer"]["answers"][0]["headline"]["text"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(headlines, expected);
+    assert_eq!(path, "/learn", "the last step leads to all lessons");
+    assert_eq!(browser.complaints(served.base()), Vec::<String>::new());
+}
+
+/// The first element that a selector finds, where no script may look.
+fn found(browser: &mut Browser, selector: &str) -> Json {
+    let root = browser.tell("DOM.getDocument", &json!({"depth": 0}))["root"]["nodeId"].clone();
+    browser.tell("DOM.querySelector", &json!({"nodeId": root, "selector": selector}))["nodeId"].clone()
+}
+
+/// What is between the tags of an element.
+fn inside(browser: &mut Browser, selector: &str) -> String {
+    let node = found(browser, selector);
+    let html = browser.tell("DOM.getOuterHTML", &json!({"nodeId": node}))["outerHTML"].as_str().unwrap().to_owned();
+    html.split_once('>').unwrap().1.rsplit_once("</").unwrap().0.to_owned()
+}
+
+/// An attribute of an element.
+fn attribute(browser: &mut Browser, selector: &str, name: &str) -> String {
+    let node = found(browser, selector);
+    let told = browser.tell("DOM.getAttributes", &json!({"nodeId": node}))["attributes"].clone();
+    let pairs: Vec<&str> = told.as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+    pairs.chunks(2).find(|pair| pair[0] == name).unwrap()[1].to_owned()
 }
 
 #[test]
