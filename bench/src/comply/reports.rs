@@ -10,6 +10,7 @@ use upheld_answers::compliance::{AuditQuestion, FixQuestion, Organisation as Ask
 use upheld_answers::formats::audit::{Beside, Format as Text, Listed};
 use upheld_loader::load::load;
 use upheld_loader::{Format, discover};
+use upheld_pages::{MOST_IN_A_FILE, audit_file};
 
 use super::documents::SEMANTICS;
 use super::loading::Folder;
@@ -28,6 +29,8 @@ enum Made {
     Audit,
     /// A report of it.
     Report(Text, Listed),
+    /// The page of it.
+    Page,
     /// A plan of fixes for all that violates.
     Fixes,
 }
@@ -49,7 +52,7 @@ const ALL: [(&str, Made); 14] = [
     ("-o policyreport --all", Made::Report(Text::PolicyReport, Listed::All)),
     ("-o openreports", Made::Report(Text::OpenReports, Listed::Violations)),
     ("-o markdown", Made::Report(Text::Markdown, Listed::Violations)),
-    ("-o html", Made::Report(Text::Html, Listed::Violations)),
+    ("-o html", Made::Page),
     ("-o prometheus", Made::Report(Text::Prometheus, Listed::Violations)),
     (FIX, Made::Fixes),
 ];
@@ -83,7 +86,7 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
             }
             // Whoever asks for every check gets a document of hundreds of megabytes in a format that is slow to write.
             Made::Report(_, Listed::All) => {}
-            Made::Report(..) => targets.at_most(&format!("{name}, times the audit"), times, 2.0),
+            Made::Report(..) | Made::Page => targets.at_most(&format!("{name}, times the audit"), times, 2.0),
             Made::Fixes => targets.at_most("fix, s", written.took.as_secs_f64(), 10.0),
         }
     }
@@ -127,6 +130,11 @@ pub(crate) fn write_report(what: &str, folder: &str) -> Result<(), String> {
         serde_json::to_writer(&mut sink, &plan).map_err(|error| error.to_string())?;
     } else {
         let audited = loaded.beside_digest(|| asked.audit(&question)).map_err(first)?;
+        if let Made::Page = made {
+            let document = serde_json::to_value(audited.audit.document_of(MOST_IN_A_FILE));
+            let page = audit_file(&document.map_err(|error| error.to_string())?);
+            sink.write_all(page.as_bytes()).map_err(|error| error.to_string())?;
+        }
         if let Made::Report(text, listed) = made {
             let passing = asked.passing(&question).map_err(first)?;
             let beside = Beside { passing: &passing, listed, ..Beside::default() };

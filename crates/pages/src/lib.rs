@@ -34,7 +34,7 @@ mod whatif;
 
 pub use self::address::Address;
 pub use self::assets::{Asset, FOLDER, asset};
-pub use self::compliance::compliance;
+pub use self::compliance::{MOST_IN_A_FILE, audit_file, compliance};
 pub use self::editor::{Draft, Keeper, Tried, editor};
 pub use self::explanation::{Inspector, explanation, headline, invitation, unanswered};
 pub use self::history::{Changed, difference, history};

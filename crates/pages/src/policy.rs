@@ -40,7 +40,7 @@ pub fn thing(sort: Sort, shown: &Json, beside: &Beside) -> Page {
                 (facts(shown))
             }
         }
-        @for check in shown.items("violations") { section.card { (violation(check, "")) } }
+        @for check in shown.items("violations") { section.card { (violation(check, "", "")) } }
     };
     let page = Page::new(Section::Policies, headline(shown), main).lead(gutter::sentence(&beside.survival));
     let page = page.crumb(sort.name(), Some(Address::of(sort.path())));

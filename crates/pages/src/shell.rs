@@ -185,6 +185,7 @@ impl Page {
                         link rel="icon" href=(assets::icon()) type="image/svg+xml";
                         script src=(assets::script()) type="module" {}
                     } @else {
+                        meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
                         style { (PreEscaped(assets::STYLE)) }
                     }
                 }
@@ -203,7 +204,9 @@ impl Page {
                 }
             }
         };
-        if served { page.into_string() } else { with_links(&page.into_string(), |tag| tag.contains("href=\"#")) }
+        let page = page.into_string();
+        // A file ends with its last line.
+        if served { page } else { with_links(&page, |tag| tag.contains("href=\"#")) + "\n" }
     }
 
     fn header(&self, around: &Around) -> Markup {
@@ -251,7 +254,7 @@ impl Page {
                     @if let Some(command) = &around.command {
                         details.cmd {
                             summary { "As command line" }
-                            div { code #command { (command) } button.copy type="button" data-copy="command" hidden { "Copy" } }
+                            div { code #command { (command) } @if served { button.copy type="button" data-copy="command" hidden { "Copy" } } }
                         }
                     }
                     @if let Some(json) = &around.json { a.button href=(json) { "JSON" } }

@@ -278,6 +278,11 @@ impl Audit {
 
     /// What programs get as JSON and YAML: everything but the checks that passed.
     pub fn document(&self) -> impl Serialize + '_ {
+        self.document_of(usize::MAX)
+    }
+
+    /// The same with so many violations at the most, the worst of all.
+    pub fn document_of(&self, most: usize) -> impl Serialize + '_ {
         Document {
             api_version: "upheld/v1",
             kind: "AuditReport",
@@ -292,7 +297,7 @@ impl Audit {
             baseline: self.baseline.as_ref(),
             gaps: &self.gaps,
             policies: &self.policies,
-            violations: self.violations().collect(),
+            violations: self.violations().take(most).collect(),
             waivers: &self.waivers,
             errors: &self.errors,
         }

@@ -3,7 +3,6 @@
 mod baseline;
 mod csv;
 mod failing;
-mod html;
 mod junit;
 mod markdown;
 mod policy_report;
@@ -43,8 +42,6 @@ pub enum Format {
     OpenReports,
     /// As a comment on a change.
     Markdown,
-    /// As a page.
-    Html,
     /// As metrics.
     Prometheus,
 }
@@ -90,7 +87,6 @@ impl Format {
             Self::Sarif => "application/sarif+json",
             Self::Junit => "application/xml",
             Self::Markdown => "text/markdown; charset=utf-8",
-            Self::Html => "text/html; charset=utf-8",
             Self::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
         }
     }
@@ -122,7 +118,6 @@ impl Format {
             Self::Json => return write_json(&audit.document(), out),
             Self::Csv => return csv::write(audit, out),
             Self::Sarif => return write_json(&sarif::document(audit), out),
-            Self::Html => return html::write(audit, out),
             Self::Yaml => yaml(&audit.document()).unwrap_or_default(),
             Self::Markdown => markdown::document(audit),
             Self::Prometheus => prometheus::metrics(audit, beside.took),

@@ -14,6 +14,7 @@ use upheld_answers::testing::TestQuestion;
 use upheld_answers::{MOST_DECISIONS, Options, ReachQuestion, Refused, Words, World};
 use upheld_dialects::access::SCOPE;
 use upheld_model::Timestamp;
+use upheld_pages::{MOST_IN_A_FILE, audit_file};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -176,11 +177,15 @@ async fn audit(
         let listed = if question.list_passes { Listed::All } else { Listed::Violations };
         let beside = Beside { passing: &passing, listed, ..Beside::default() };
         let text = match format {
-            Format::Json => {
+            Shape::Page => {
+                let document = audited.audit.document_of(MOST_IN_A_FILE);
+                audit_file(&serde_json::to_value(document).unwrap_or_default())
+            }
+            Shape::Text(Format::Json) => {
                 let document = serde_json::to_value(audited.audit.document()).unwrap_or_default();
                 stamped(&held, document).to_string()
             }
-            other => other.text(&audited.audit, &beside),
+            Shape::Text(other) => other.text(&audited.audit, &beside),
         };
         Ok((Editions::named(&audited.audit.semantics), text))
     })
@@ -264,21 +269,40 @@ pub(super) async fn ask_in<T: Send + 'static>(
     })
 }
 
+/// What an audit is wanted as.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    /// A page of one file.
+    Page,
+    /// A text for programs.
+    Text(Format),
+}
+
+impl Shape {
+    fn media_type(self) -> &'static str {
+        match self {
+            Self::Page => "text/html; charset=utf-8",
+            Self::Text(format) => format.media_type(),
+        }
+    }
+}
+
 /// The format that an audit is wanted in.
-fn accepted(headers: &HeaderMap) -> Result<Format, Problem> {
+fn accepted(headers: &HeaderMap) -> Result<Shape, Problem> {
     let wanted = headers.get(header::ACCEPT).map_or("*/*", |value: &HeaderValue| value.to_str().unwrap_or_default());
     for range in wanted.split(',').filter_map(|range| range.split(';').next()).map(str::trim) {
-        match range {
-            "*/*" | "application/*" | "application/json" | "" => return Ok(Format::Json),
-            "application/sarif+json" => return Ok(Format::Sarif),
-            "text/csv" => return Ok(Format::Csv),
-            "application/xml" | "text/xml" => return Ok(Format::Junit),
-            "text/markdown" => return Ok(Format::Markdown),
-            "text/html" => return Ok(Format::Html),
-            "application/yaml" => return Ok(Format::Yaml),
-            "application/jsonl" | "application/x-ndjson" => return Ok(Format::JsonLines),
-            _ => {}
-        }
+        let format = match range {
+            "*/*" | "application/*" | "application/json" | "" => Format::Json,
+            "application/sarif+json" => Format::Sarif,
+            "text/csv" => Format::Csv,
+            "application/xml" | "text/xml" => Format::Junit,
+            "text/markdown" => Format::Markdown,
+            "text/html" => return Ok(Shape::Page),
+            "application/yaml" => Format::Yaml,
+            "application/jsonl" | "application/x-ndjson" => Format::JsonLines,
+            _ => continue,
+        };
+        return Ok(Shape::Text(format));
     }
     Err(Problem::new(StatusCode::NOT_ACCEPTABLE, "not-acceptable", format!("audits are not available as `{wanted}`")))
 }

@@ -161,10 +161,21 @@ fn home_and_inspector_are_small() {
             "script" => one.get("src"),
             _ => None,
         });
-        let beside: usize = files.map(|file| browse(&served, file).text.len()).sum();
-        let whole = browse(&served, path).text.len() + beside;
-        assert!(whole < 50_000, "{path} has {whole} bytes");
+        let whole: usize = files.chain([path]).map(|file| sent(&served, file)).sum();
+        assert!(whole < 25_000, "{path} is {whole} bytes on the wire");
+        let html = browse(&served, path).text.len();
+        assert!(html < 50_000, "{path} has {html} bytes");
     }
+}
+
+/// How many bytes a browser is sent for a file, which takes them packed.
+fn sent(served: &Served, path: &str) -> usize {
+    let host = served.base().strip_prefix("http://").unwrap();
+    let accept = "accept: text/html,*/*\r\naccept-encoding: gzip, deflate, br, zstd";
+    let head = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\n{accept}\r\nconnection: close\r\n\r\n");
+    let answer = served.raw_bytes(head.as_bytes());
+    assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}: {}", String::from_utf8_lossy(&answer));
+    answer.len()
 }
 
 #[test]

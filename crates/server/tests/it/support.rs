@@ -79,11 +79,16 @@ impl Served {
 
     /// Sends bytes, and reads what comes back until the server closes.
     pub(crate) fn raw(&self, bytes: &[u8]) -> String {
+        String::from_utf8_lossy(&self.raw_bytes(bytes)).into_owned()
+    }
+
+    /// The same, as it was sent.
+    pub(crate) fn raw_bytes(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.connect();
         stream.write_all(bytes).unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).ok();
-        String::from_utf8_lossy(&answer).into_owned()
+        answer
     }
 
     /// A connection that gives up after a while.

@@ -223,8 +223,9 @@ impl Output {
             Self::Report(Findings::Sarif) => matches!(printer, Printer::Audit | Printer::Lint),
             Self::Report(Findings::Github) => printer == Printer::Lint,
             // Pages are made by what the server has.
-            Self::Report(Findings::Html) if cfg!(feature = "server") => {
-                matches!(printer, Printer::Audit | Printer::Explain | Printer::Diff | Printer::Lint)
+            Self::Report(Findings::Html) => {
+                cfg!(feature = "server")
+                    && matches!(printer, Printer::Audit | Printer::Explain | Printer::Diff | Printer::Lint)
             }
             Self::Report(_) => printer == Printer::Audit,
             Self::Patch => matches!(printer, Printer::Fix | Printer::Lint),

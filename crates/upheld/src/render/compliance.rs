@@ -10,6 +10,8 @@ use anstyle::{AnsiColor, Style};
 pub(crate) use answers::{fix_plan, planned, ruled};
 use upheld_answers::formats::audit::{Beside, Format as Text};
 
+#[cfg(feature = "server")]
+use super::print_plain;
 use super::{Screen, print_pieces};
 use crate::cli::{Findings, Format, Output, Results};
 use crate::report::compliance::Audit;
@@ -34,11 +36,10 @@ fn format(output: Output) -> Option<Text> {
         Output::Report(Findings::PolicyReport) => Text::PolicyReport,
         Output::Report(Findings::OpenReports) => Text::OpenReports,
         Output::Report(Findings::Markdown) => Text::Markdown,
-        Output::Report(Findings::Html) => Text::Html,
         Output::Report(Findings::Prometheus) => Text::Prometheus,
         Output::Print(Format::Table | Format::Wide)
         | Output::Draw(_)
-        | Output::Report(Findings::Github)
+        | Output::Report(Findings::Github | Findings::Html)
         | Output::Record(Results::Tap)
         | Output::Patch => {
             return None;
@@ -46,8 +47,19 @@ fn format(output: Output) -> Option<Text> {
     })
 }
 
+/// The page of an audit, as one file.
+#[cfg(feature = "server")]
+fn page(audit: &Audit) -> String {
+    let document = audit.document_of(upheld_pages::MOST_IN_A_FILE);
+    upheld_pages::audit_file(&serde_json::to_value(document).unwrap_or_default())
+}
+
 /// Prints an audit.
 pub(crate) fn print(audit: &Audit, output: Output, screen: &Screen, beside: &Beside<'_>) {
+    #[cfg(feature = "server")]
+    if output.is_page() {
+        return print_plain(&page(audit));
+    }
     match format(output) {
         Some(format) => print_pieces(|out| format.write(audit, beside, out)),
         None => screen.print(&table::all(audit, screen)),
@@ -57,5 +69,9 @@ pub(crate) fn print(audit: &Audit, output: Output, screen: &Screen, beside: &Bes
 #[cfg(test)]
 /// An audit in a format.
 fn text(audit: &Audit, output: Output, screen: &Screen, beside: &Beside<'_>) -> String {
+    #[cfg(feature = "server")]
+    if output.is_page() {
+        return page(audit);
+    }
     format(output).map_or_else(|| table::all(audit, screen), |format| format.text(audit, beside))
 }

@@ -67,6 +67,19 @@ fn what_changes_what_is_supposed_and_what_is_wrong_are_pages_too() {
 }
 
 #[test]
+fn an_audit_is_the_page_that_a_server_shows() {
+    let folder = example("compliance");
+    let printed = text(&run(folder.path(), "audit").stdout);
+    let page = text(&run(folder.path(), "audit -o html").stdout);
+    let headline = page.split_once("<h1>").and_then(|(_, rest)| rest.split_once("</h1>")).unwrap().0.to_owned();
+    let said: String = printed.split_whitespace().collect();
+    assert!(said.starts_with(&headline.split_whitespace().collect::<String>()), "{headline} in {printed}");
+    assert!(page.contains("<style>") && !page.contains("<script") && !page.contains("<form"));
+    assert!(!page.contains("href=\"/") && page.contains("href=\"#w0\""), "it leads to its own parts alone");
+    assert!(page.contains("upheld audit") && page.contains("id=\"show-hard\""), "{page}");
+}
+
+#[test]
 fn other_commands_make_no_pages() {
     let folder = example("demo");
     let refused = run(folder.path(), "list -o html");

@@ -89,7 +89,7 @@ fn cut(cut: Violations) -> String {
         }
     };
     format!(
-        "\n**{what} not shown**: a comment may have {LONGEST} characters. `upheld audit -o html` or `-o json` has everything.\n"
+        "\n**{what} not shown**: a comment may have {LONGEST} characters. `upheld audit -o csv` or `-o json` has everything.\n"
     )
 }
 

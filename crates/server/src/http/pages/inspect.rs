@@ -4,8 +4,8 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use serde_json::{Value as Json, json};
 use upheld_pages::{
-    Address, Inspector, Section, Supposing, command, compliance as audited, explanation, invitation, supposition,
-    unanswered,
+    Address, Inspector, Medium, Section, Supposing, command, compliance as audited, explanation, invitation,
+    supposition, unanswered,
 };
 
 use super::visit::{Visit, Wish, to};
@@ -145,7 +145,7 @@ pub(super) async fn compliance(visit: Visit) -> Response {
                 .filter_map(|name| Some(((*name).to_owned(), only(name)?)))
                 .collect();
             let fixes = if violates { visit.post(Address::of("/v1/fix"), &Json::Object(cut)).await.ok() } else { None };
-            let page = audited(&said.json, fixes.as_ref().map(|fixes| &fixes.json));
+            let page = audited(&said.json, fixes.as_ref().map(|fixes| &fixes.json), Medium::Served);
             visit.shows(&page, said, Some(command::of("audit", Some(&visit.server()), &[])))
         }
         Err(said) => visit.refused(Section::Compliance, said),

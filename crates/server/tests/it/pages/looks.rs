@@ -175,6 +175,22 @@ fn without_scripts_everything_can_be_read() {
     }
 }
 
+#[test]
+fn violations_are_filtered_without_scripts() {
+    let Some(mut browser) = Browser::start() else { return };
+    let served = example("compliance");
+    browser.look(1440, "light");
+    browser.open(&format!("{}/compliance", served.base()));
+    let shown = "[...document.querySelectorAll('.violation')].filter((one) => one.offsetParent !== null).length";
+    let all = browser.eval(shown).as_u64().unwrap();
+    let hard = browser.eval("document.querySelectorAll('.violation.hard').length").as_u64().unwrap();
+    browser.eval("document.querySelector('#show-hard').click()");
+    assert_eq!(browser.eval(shown).as_u64(), Some(all - hard), "the style sheet hides what is not checked");
+    browser.eval("document.querySelector('#show-hard').click()");
+    assert_eq!(browser.eval(shown).as_u64(), Some(all));
+    assert_eq!(browser.complaints(served.base()), Vec::<String>::new());
+}
+
 /// Rows of policies that nobody sees.
 const HIDDEN: &str = "[...document.querySelectorAll('tr[data-candidate]')].filter((row) => row.offsetHeight < 12 || \
     row.querySelector('.st').offsetWidth < 12).map((row) => row.textContent)";

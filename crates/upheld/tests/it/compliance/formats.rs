@@ -19,7 +19,6 @@ asked!(audit_junit, "audit -o junit");
 asked!(audit_policyreport, "audit -o policyreport");
 asked!(audit_openreports, "audit -o openreports");
 asked!(audit_markdown, "audit -o markdown");
-asked!(audit_html, "audit -o html");
 asked!(audit_prometheus, "audit -o prometheus");
 asked!(audit_tap, "audit -o tap");
 asked!(explain_csv, "explain project/a~landingZone/lz-1 -o csv");
