@@ -11,6 +11,7 @@
 //! attack      decisions while strangers do what they can
 //! soak        mixed load for as long as one likes, and what it uses over time
 //! growth      one document written, and one question asked, among few documents and among many
+//! pages       web pages of a large world, beside the endpoints that they ask
 //! related     one relationship written, and one question asked, among a million relationships
 //! ```
 
@@ -21,6 +22,7 @@ pub(crate) mod documents;
 mod empty;
 mod envoy;
 mod growth;
+pub(crate) mod pages;
 pub(crate) mod process;
 mod related;
 pub(crate) mod soak;

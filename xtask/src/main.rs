@@ -37,7 +37,7 @@ cargo xtask COMMAND
   audit          known weaknesses of what this is made of, where cargo-deny and its data can be had
   seeds [ROUNDS] the properties on other random cases than those of `test`; a round that fails prints its seed
   bench NAME     measure; NAME is one of: select, kuma, gateway, access, analysis, comply, server; `server --attack` with strangers,
-                 `server --envoy` behind a real Envoy
+                 `server --envoy` behind a real Envoy, `server --pages` for the web pages of a large world
   bench tools    how long the program takes to start, to answer from 2 000 files, and to complete names
   soak --minutes N
                  a server under mixed load for N minutes: memory, file handles and latency over time

@@ -67,6 +67,11 @@ impl Client {
         if head.starts_with("HTTP/1.1 2") { Ok(body) } else { Err(format!("{head}\n{body}")) }
     }
 
+    /// How many bytes the last answer had.
+    pub(super) fn received(&self) -> usize {
+        self.received.len()
+    }
+
     /// Waits for the answer.
     pub(super) fn answer(&mut self) -> Result<Answer, String> {
         self.received.clear();

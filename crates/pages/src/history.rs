@@ -6,6 +6,7 @@ use upheld_report::{counted, visible};
 
 use crate::address::Address;
 use crate::difference::{Line, lines};
+use crate::pictures::timeline;
 use crate::seen::Seen;
 use crate::shell::{Page, Section};
 
@@ -17,6 +18,7 @@ pub fn history(entries_: &[Json], last: u64, older: Option<u64>) -> Page {
             p { label for="to" { "To revision" } input #to name="to" type="number" min="0" max=(last) value=(last); }
             p { button.main { "Show the difference" } " " button formaction="/changes" { "What it changes for whom" } }
         }
+        (timeline(entries_))
         section.card { @if entries_.is_empty() { p.empty { "Nothing was written here, or nothing that you may read." } } (entries(entries_)) }
         @if let Some(older) = older { p.pages { a.button rel="next" href=(Address::of("/history").with("before", &older.to_string())) { "Older" } } }
     };
@@ -47,12 +49,12 @@ pub(crate) fn entries(entries: &[Json]) -> Markup {
     }
 }
 
-fn between(from: u64, to: u64) -> Address {
+pub(crate) fn between(from: u64, to: u64) -> Address {
     Address::of("/history").with("from", &from.to_string()).with("to", &to.to_string())
 }
 
 /// `+ freeze, − old`.
-fn changes(entry: &Json) -> String {
+pub(crate) fn changes(entry: &Json) -> String {
     const SHOWN: usize = 3;
     let all = entry.items("changes");
     let named = all.iter().take(SHOWN).map(|change| match (change.raw("put"), change.raw("delete")) {

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use upheld_report::counted;
 
 use crate::address::Address;
+use crate::pictures;
 use crate::report::{at, link_to};
 use crate::seen::{Seen, joined};
 use crate::shell::{Page, Section};
@@ -18,18 +19,25 @@ pub(crate) fn pairs(words: &Json, answer: &Json) -> Page {
     let kind = answer.text("policyKind");
     let meshes = answer.items("meshes");
     let total: u64 = meshes.iter().map(|mesh| mesh.number("pairs")).sum();
-    let main = html! { @for mesh in meshes { (mesh_of(words, answer, mesh)) } };
+    // A pair is asked about as everything was, in the mesh that it is in.
+    let asked = |mesh: &str| {
+        let address =
+            Address::of("/connection").with("kind", answer.raw("policyKind")).with("semantics", words.raw("semantics"));
+        if meshes.len() > 1 || words.has("mesh") { address.with("mesh", mesh) } else { address }
+    };
+    let main = html! { @for mesh in meshes { (mesh_of(&asked(mesh.raw("mesh")), answer, mesh)) } };
     let pairs = usize::try_from(total).unwrap_or(usize::MAX);
     let headline = format!("{kind} for {} of caller and called.", counted(pairs, "pair", "pairs"));
     let page = Page::new(Section::Connections, headline, main);
     page.crumb("Connections", Some(Address::of("/connections"))).crumb(kind, None)
 }
 
-fn mesh_of(_words: &Json, answer: &Json, mesh: &Json) -> Markup {
+fn mesh_of(asked: &Address, answer: &Json, mesh: &Json) -> Markup {
     let kind = answer.raw("policyKind");
     html! {
         section.card {
             header { h2 { (mesh.text("mesh")) } span.margin { (mesh.number("proxies")) " proxies, " (mesh.number("destinations")) " destinations, " (mesh.number("classes")) " different answers" } }
+            (pictures::matrix(mesh))
             table.rows {
                 thead { tr { th scope="col" { "Policy" } th.number scope="col" { "Pairs" } th.number scope="col" { "Proxies" } th.number scope="col" { "Destinations" } th scope="col" { "At" } } }
                 tbody {
@@ -44,13 +52,13 @@ fn mesh_of(_words: &Json, answer: &Json, mesh: &Json) -> Markup {
                     }
                 }
             }
-            (matrix(kind, mesh))
+            (matrix(asked, mesh))
         }
     }
 }
 
 /// Callers that no policy can tell apart are a row, and so are columns.
-fn matrix(kind: &str, mesh: &Json) -> Markup {
+fn matrix(asked: &Address, mesh: &Json) -> Markup {
     let cells = mesh.items("cells");
     let side = |name: &str| -> Vec<(&str, u64)> {
         let count = if name == "from" { "proxies" } else { "destinations" };
@@ -65,7 +73,7 @@ fn matrix(kind: &str, mesh: &Json) -> Markup {
         })
     };
     if rows.is_empty() || rows.len() > MOST || columns.len() > MOST {
-        return html! { p.more { (cells.len()) " cells; a matrix of so many would be read by nobody. The JSON has all of them." } };
+        return html! { p.more { (cells.len()) " cells; a table of so many would be read by nobody. The JSON has all of them." } };
     }
     html! {
         div.scroll role="region" aria-label="Matrix" tabindex="0" {
@@ -78,7 +86,7 @@ fn matrix(kind: &str, mesh: &Json) -> Markup {
                             @for column in &columns {
                                 td {
                                     @if let Some(found) = cell(row, column) {
-                                        a href=(Address::of("/connection").with("from", row.0).with("to", column.0).with("kind", kind)) {
+                                        a href=(asked.clone().with("from", row.0).with("to", column.0)) {
                                             @let policies = joined(found.items("policies"));
                                             @if policies.is_empty() { i { "none" } } @else { (policies) }
                                         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use serde_json::Value as Json;
-use upheld_report::{one_line, visible};
+use upheld_report::{counted, one_line, visible};
 
 use crate::address::Address;
 use crate::decision;
@@ -33,7 +33,7 @@ pub(crate) struct Look<'a> {
 /// Where policies are found by what answers call them.
 pub(crate) const FIND: &str = "/find";
 /// Policies that do not match: so many are shown of one report.
-const MOST_SKIPPED: usize = 20;
+pub const MOST_SKIPPED: usize = 20;
 /// Rows of any other sort.
 const MOST: usize = 200;
 
@@ -238,9 +238,14 @@ fn declaration(path: &str, value: &Json) -> Markup {
 fn evidence(report: &Json) -> String {
     let all = report.items("candidates");
     let count = |word: &str| all.iter().filter(|one| one.raw("state") == word).count();
-    let (lost, skipped) = (count("LOST"), count("SKIP") + count("OFF"));
-    let noun = if all.len() == 1 { "policy" } else { "policies" };
-    format!("{} {noun} looked at: {lost} lost, {skipped} did not match", all.len())
+    let (lost, skipped) = (count("LOST"), count("SKIP") + count("OFF") + left_out(report));
+    let looked_at = counted(all.len() + left_out(report), "policy", "policies");
+    format!("{looked_at} looked at: {lost} lost, {skipped} did not match")
+}
+
+/// Policies that do not match and were not sent, because nobody would be shown them.
+fn left_out(report: &Json) -> usize {
+    usize::try_from(report.number("leftOut")).unwrap_or(usize::MAX)
 }
 
 /// Every policy that was looked at; what it was matched and ranked by are the columns between.
@@ -250,7 +255,7 @@ fn candidates(report: &Json, look: Look<'_>) -> Markup {
     let (skipped, others): (Vec<&Json>, Vec<&Json>) =
         all.iter().partition(|one| matches!(one.raw("state"), "SKIP" | "OFF"));
     let shown: Vec<&Json> = others.iter().take(MOST).chain(skipped.iter().take(MOST_SKIPPED)).copied().collect();
-    let left = all.len() - shown.len();
+    let left = all.len() - shown.len() + left_out(report);
     let default = report.part("default");
     if shown.is_empty() && !default.has("state") {
         return html! {};

@@ -42,7 +42,13 @@ pub fn distinct<'e>(editions: impl IntoIterator<Item = &'e str>) -> Vec<String> 
 pub fn document(snapshot: &Snapshot, kind: &str, answers: &[impl Serialize]) -> Json {
     let answers: Vec<Json> = answers.iter().map(|answer| json!(answer)).collect();
     let Stamp { semantics, snapshot } = Stamp::new(snapshot, answers.iter().filter_map(named));
-    json!({"apiVersion": "upheld/v2", "kind": kind, "semantics": semantics, "snapshot": snapshot, "answers": answers})
+    let mut document =
+        json!({"apiVersion": "upheld/v2", "kind": kind, "semantics": semantics, "snapshot": snapshot, "answers": []});
+    // Answers can be long: they are moved into the document, not copied.
+    if let Some(own) = document.get_mut("answers") {
+        *own = Json::Array(answers);
+    }
+    document
 }
 
 /// An answer that stands alone, as in a line of its own. The edition is in it already.

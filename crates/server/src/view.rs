@@ -1,5 +1,6 @@
 //! What questions are asked of: a snapshot, and which one it is.
 
+mod editions;
 mod lists;
 mod part;
 mod shifts;
@@ -22,6 +23,7 @@ use upheld_loader::load::{Broken, Choices, Loaded};
 use upheld_model::Diagnostic;
 use upheld_store::{Revision, State};
 
+use self::editions::Others;
 use self::lists::Lists;
 pub(crate) use self::lists::{RowSort, Rows, WhichRows};
 pub(crate) use self::part::Seen;
@@ -54,6 +56,7 @@ pub(crate) struct View {
     /// The same documents with the editions that APIs of original systems show, once somebody asked for them.
     inspected: OnceLock<Option<Box<Loaded>>>,
     lists: Lists,
+    others: Others,
 }
 
 /// What answers say about their view, as headers.
@@ -116,7 +119,7 @@ impl View {
             Headers { digest: header(loaded.snapshot.digest()), semantics: header(&choices.semantics.join(", ")) };
         let choices = Arc::clone(choices);
         let (built, took) = (Timestamp::now(), begun.elapsed());
-        let (stamp, inspected, lists) = (OnceLock::new(), OnceLock::new(), Lists::default());
+        let (stamp, inspected, lists, others) = (OnceLock::new(), OnceLock::new(), Lists::default(), Others::default());
         Self {
             loaded,
             state,
@@ -131,6 +134,7 @@ impl View {
             most_changes,
             inspected,
             lists,
+            others,
         }
     }
 

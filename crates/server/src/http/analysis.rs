@@ -17,10 +17,10 @@ use upheld_store::Revision;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::asked::Visible;
+use super::asked::{Visible, by};
 use super::decide::now;
-use super::extract::RawBody;
-use super::questions::{ask, read};
+use super::extract::{Query, RawBody};
+use super::questions::{Within, ask, ask_in, read};
 use super::stamp::answered;
 use crate::app::Shared;
 use crate::auth::Operation;
@@ -231,13 +231,18 @@ async fn survival(Visible(view): Visible, headers: HeaderMap, RawBody(body): Raw
 
 /// What would hold if policies were not there (`without`), or documents said something else (`instead`)? The answer to a question then, and what
 /// changes in it; with `everywhere`, in all others, too. `was` is another question to compare with. Nothing is written.
-#[utoipa::path(post, path = "/v1/suppose",
+#[utoipa::path(post, path = "/v1/suppose", params(Within),
     request_body(content = Object, example = json!({"without": ["TrafficLog/default/web-to-backend"], "question": {"from": "web-1", "to": "backend-1"}})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn suppose(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
+async fn suppose(
+    Visible(view): Visible,
+    Query(within): Query<Within>,
+    headers: HeaderMap,
+    RawBody(body): RawBody,
+) -> Result<Response, Problem> {
     let supposed: Supposition = read(&headers, &body)?;
     let held = Arc::clone(&view);
-    let said = ask(&view, move |world| {
+    let said = ask_in(within.mesh(), now(), &view, move |world| {
         let found = world.suppose(&held.loaded, &supposed)?;
         Ok(found.document(world.snapshot().digest()))
     });
@@ -262,8 +267,9 @@ impl FromRequest<Shared> for Sides {
         let headers = parts.headers.clone();
         let RawBody(body) = RawBody::from_request(Request::from_parts(parts, body), app).await?;
         let question: DiffQuestion = read(&headers, &body)?;
+        let editions = view.semantics().to_vec();
         let at = async |revision: Revision| {
-            let whole = app.live.at(revision, app.store.as_ref()).await?;
+            let whole = by(app.live.at(revision, app.store.as_ref()).await?, editions.clone()).await?;
             app.parts.of(&whole, observed.access(), Operation::See).await
         };
         let after = match question.after {

@@ -41,6 +41,8 @@ pub(crate) struct Visible(pub(crate) Arc<View>);
 struct Choice {
     at: Option<Revision>,
     min_revision: Option<Revision>,
+    /// Editions of the rules, with commas between them.
+    semantics: Option<String>,
 }
 
 const REVISION: HeaderName = HeaderName::from_static("upheld-revision");
@@ -79,13 +81,14 @@ impl Asked {
 }
 
 /// Finds the view that a request wants.
-pub(super) async fn choose(app: &Shared, uri: &Uri) -> Result<Asked, Problem> {
-    let Some(query) = uri.query().filter(|query| query.contains("at=") || query.contains("minRevision=")) else {
+pub(super) async fn choose(app: &Shared, uri: &Uri, operation: Operation) -> Result<Asked, Problem> {
+    let chooses = |query: &&str| ["at=", "minRevision=", "semantics="].iter().any(|word| query.contains(word));
+    let Some(query) = uri.query().filter(chooses) else {
         return Ok(Asked(app.live.view()));
     };
-    let Query(Choice { at, min_revision }) =
+    let Query(Choice { at, min_revision, semantics }) =
         Query::try_from_uri(uri).map_err(|error| Problem::bad_request(format!("`{query}`: {}", error.body_text())))?;
-    Ok(Asked(match (at, min_revision) {
+    let view = match (at, min_revision) {
         (Some(revision), _) => app.live.at(revision, app.store.as_ref()).await?,
         (None, Some(revision)) => {
             // The next ones may come soon; nobody waits for what is far away.
@@ -98,7 +101,31 @@ pub(super) async fn choose(app: &Shared, uri: &Uri) -> Result<Asked, Problem> {
             app.live.at_least(revision, app.config.limits.wait).await?
         }
         (None, None) => app.live.view(),
-    }))
+    };
+    match semantics.filter(|names| !names.trim().is_empty()) {
+        // What is written is judged by the editions in force.
+        Some(names) if operation != Operation::Write => under(view, &names).await,
+        _ => Ok(Asked(view)),
+    }
+}
+
+/// A view by other editions of the rules.
+async fn under(view: Arc<View>, names: &str) -> Result<Asked, Problem> {
+    by(view, names.split(',').map(|name| name.trim().to_owned()).collect()).await.map(Asked)
+}
+
+/// A view by some editions of the rules, which may be those that it has.
+pub(super) async fn by(view: Arc<View>, named: Vec<String>) -> Result<Arc<View>, Problem> {
+    if view.semantics() == named {
+        return Ok(view);
+    }
+    let read = heavy(move || view.under(&named)).await;
+    let read = read.map_err(|_| Problem::unavailable("the documents were not read by these editions; try again"))?;
+    read.map_err(|broken| {
+        let problems = broken.diagnostics.as_slice();
+        let detail = problems.first().map_or("the documents cannot be read by these editions", |first| &first.message);
+        Problem::bad_request(detail).with_diagnostics(&broken.files, problems)
+    })
 }
 
 impl<S: Sync> FromRequestParts<S> for Asked {

@@ -51,28 +51,20 @@ async fn contents(
     let access = observed.access().cloned();
     // As everywhere: what is odd is told to those who may read whatever it is about.
     let tells = access.as_ref().is_some_and(|access| access.may_all(Operation::Read));
-    let odd: Vec<Json_> = if tells {
-        let files = view.loaded.snapshot.files();
-        view.loaded.warnings.as_slice().iter().map(|warning| diagnostic_json(files, warning)).collect()
-    } else {
-        Vec::new()
-    };
+    let warnings = if tells { view.loaded.warnings.as_slice() } else { &[] };
+    let files = view.loaded.snapshot.files();
+    let odd: Vec<Json_> = warnings.iter().take(WARNINGS).map(|warning| diagnostic_json(files, warning)).collect();
+    let all_odd = warnings.len();
     let counted = ask(&view, move |world| {
         let may_read = readable(access);
-        let count = |rows: &[(String, Row)]| {
-            rows.iter().filter(|(_, row)| may_read(row)).fold(BTreeMap::<String, usize>::new(), |mut all, (_, row)| {
-                *all.entry(row.kind.clone()).or_default() += 1;
-                all
-            })
-        };
-        let (mut by_kind, by_type) = (count(&policies), count(&objects));
+        let (mut by_kind, by_type) = (count(&policies, &may_read), count(&objects, &may_read));
         let with_policies = by_kind.len();
         let (of_policies, of_objects): (usize, usize) = (by_kind.values().sum(), by_type.values().sum());
         let mut kinds: Vec<Json_> = world
             .kind_lines()
             .iter()
-            .filter(|line| wanted.all || by_kind.contains_key(&line.name))
-            .map(|line| told(line, by_kind.get(&line.name).copied().unwrap_or_default()))
+            .filter(|line| wanted.all || by_kind.contains_key(line.name.as_str()))
+            .map(|line| told(line, by_kind.get(line.name.as_str()).copied().unwrap_or_default()))
             .collect();
         by_kind.retain(|kind, _| !kinds.iter().any(|known| known["kind"] == *kind));
         kinds.extend(by_kind.iter().map(|(kind, count)| json!({"kind": kind, "policies": count})));
@@ -80,11 +72,18 @@ async fn contents(
         let types: Vec<Json_> = by_type.iter().map(|(kind, count)| json!({"kind": kind, "objects": count})).collect();
         Ok(json!({
             "kind": "Contents", "policies": of_policies, "objects": of_objects, "kindsWithPolicies": with_policies,
-            "kinds": kinds, "types": types, "warningCount": odd.len(),
-            "warnings": odd.into_iter().take(WARNINGS).collect::<Vec<_>>(),
+            "kinds": kinds, "types": types, "warningCount": all_odd, "warnings": odd,
         }))
     });
     Ok(answered(&view, counted.await?))
+}
+
+/// How many there are of each kind that may be read.
+fn count<'r>(rows: &'r [(String, Row)], may_read: &impl Fn(&Row) -> bool) -> BTreeMap<&'r str, usize> {
+    rows.iter().filter(|(_, row)| may_read(row)).fold(BTreeMap::new(), |mut all, (_, row)| {
+        *all.entry(row.kind.as_str()).or_default() += 1;
+        all
+    })
 }
 
 fn told(line: &KindLine, policies: usize) -> Json_ {
@@ -128,12 +127,18 @@ async fn search(
     aside(&view, move |view| {
         let (may_read, wanted) = (readable(access), sought.q.trim());
         let all = policies.iter().map(|row| ("policy", row)).chain(objects.iter().map(|row| ("object", row)));
-        let mut found: Vec<(Nearness, &str, &str, &Row)> = all
+        let mut found: Vec<Found<'_>> = all
             .filter_map(|(sort, (id, row))| Some((nearness(id, row, wanted)?, id.as_str(), sort, row)))
             .filter(|(.., row)| may_read(row))
             .collect();
-        found.sort_by(|one, other| (one.0, one.1, one.2).cmp(&(other.0, other.1, other.2)));
+        let order = |one: &Found<'_>, other: &Found<'_>| (one.0, one.1, one.2).cmp(&(other.0, other.1, other.2));
         let more = found.len() > limit;
+        if more {
+            // Whoever types the first letter finds nearly everything, and sees the best of it.
+            found.select_nth_unstable_by(limit, order);
+            found.truncate(limit);
+        }
+        found.sort_by(order);
         let items: Vec<Json_> = (found.into_iter().take(limit))
             .map(|(_, id, sort, row)| {
                 let mut item = row.json();
@@ -149,6 +154,9 @@ async fn search(
     })
     .await
 }
+
+/// How well something fits, its id, whether it is a policy or an object, and what is known of it.
+type Found<'r> = (Nearness, &'r str, &'static str, &'r Row);
 
 /// How well something fits what was looked for; the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -189,8 +197,12 @@ fn begins(text: &str, wanted: &str) -> bool {
     text.as_bytes().get(..wanted.len()).is_some_and(|start| start.eq_ignore_ascii_case(wanted.as_bytes()))
 }
 
+/// Whether a text has another in it, in large or small letters. Most texts do not: they are passed over by their letters alone.
 fn has(text: &str, wanted: &str) -> bool {
-    text.as_bytes().windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted.as_bytes()))
+    let (text, wanted) = (text.as_bytes(), wanted.as_bytes());
+    let Some(first) = wanted.first() else { return true };
+    memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text)
+        .any(|place| text.get(place..place + wanted.len()).is_some_and(|part| part.eq_ignore_ascii_case(wanted)))
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use super::asked::{Asked, Readable, aside};
 use super::documents::whole_name;
 use super::extract::{Path, Query};
 use super::paging::Page;
-use super::questions::{ask, explained};
+use super::questions::{Within, ask, explained};
 use super::stamp::answered;
 use crate::app::Shared;
 use crate::auth::{Access, Operation, Touched};
@@ -184,7 +184,8 @@ async fn effective(
     let Identity { kind, scope, name } = named.identity();
     let what = format!("{}/{name}", kind.to_lowercase());
     let words = Words { what: Some(what), ..Words::default() };
-    explained(&app, &view, &observed, Some(scope), words).await
+    let within = Within { mesh: Some(scope), ..Within::default() };
+    explained(&app, &view, &observed, within, words).await
 }
 
 /// The kinds of policies: how each matches, ranks and resolves.

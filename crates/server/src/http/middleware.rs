@@ -131,7 +131,7 @@ async fn answer(
     if !endpoint.has_view() {
         return packed(Request::from_parts(parts, body), handler, bounded).await;
     }
-    let view = match asked::choose(app, &parts.uri).await {
+    let view = match asked::choose(app, &parts.uri, endpoint.operation).await {
         Ok(view) => view,
         Err(problem) => return problem.into_response(),
     };

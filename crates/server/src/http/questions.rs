@@ -6,6 +6,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json_;
 use upheld_answers::compliance::AuditQuestion;
@@ -15,6 +16,7 @@ use upheld_answers::{MOST_DECISIONS, Options, ReachQuestion, Refused, Words, Wor
 use upheld_dialects::access::SCOPE;
 use upheld_model::Timestamp;
 use upheld_pages::{MOST_IN_A_FILE, audit_file};
+use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -42,19 +44,40 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
         .routes(routes!(graph))
 }
 
+/// Where names are looked for.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Within {
+    /// Only this mesh, where several have things of one name.
+    #[param(example = "default")]
+    pub(super) mesh: Option<String>,
+    /// At most so many policies that do not match are told of each kind; all of them when left out. `leftOut` counts the others.
+    #[param(minimum = 0)]
+    pub(super) skipped: Option<usize>,
+}
+
+impl Within {
+    /// The mesh, if one is named.
+    pub(super) fn mesh(&self) -> Option<String> {
+        self.mesh.as_ref().map(|mesh| mesh.trim().to_owned()).filter(|mesh| !mesh.is_empty())
+    }
+}
+
 /// Why is the result what it is? Any question of the command line: a connection (`from`, `to`, `kind`), a proxy or route (`what`),
 /// a request to a gateway (`host`, `path`), a request for a decision (`request`), two related objects (`what: a~b`).
-#[utoipa::path(post, path = "/v1/explain",
+#[utoipa::path(post, path = "/v1/explain", params(Within),
     request_body(content = Object, example = json!({"from": "web-1", "to": "backend-1"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn explain(
     State(app): State<Shared>,
     observed: Observed,
     Asked(view): Asked,
+    Query(within): Query<Within>,
     headers: HeaderMap,
     RawBody(body): RawBody,
 ) -> Result<Response, Problem> {
-    explained(&app, &view, &observed, None, read(&headers, &body)?).await
+    explained(&app, &view, &observed, within, read(&headers, &body)?).await
 }
 
 /// An explanation as far as the caller may see it. What is not in their part is refused as if it was nowhere.
@@ -62,13 +85,16 @@ pub(super) async fn explained(
     app: &Shared,
     view: &Arc<View>,
     observed: &Observed,
-    mesh: Option<String>,
+    within: Within,
     words: Words,
 ) -> Result<Response, Problem> {
+    let mesh = within.mesh();
     let part = app.parts.of(view, observed.access(), Operation::See).await?;
     // Both are asked at one moment, or they would be asked different things.
     let (own, moment) = (words.clone(), now());
-    let seen = ask_in(mesh.clone(), moment, &part, move |world| world.explain(&world.question(&own)?)).await?;
+    // Whoever may see a part gets it held against the whole, with everything in both.
+    let skipped = within.skipped.filter(|_| Arc::ptr_eq(&part, view));
+    let seen = ask_in(mesh.clone(), moment, &part, move |world| told(world, &own, skipped)).await?;
     if Arc::ptr_eq(&part, view) {
         return Ok(answered(view, seen));
     }
@@ -77,6 +103,21 @@ pub(super) async fn explained(
     // A document that may be seen can have policies in it that may not.
     redact(&mut answer, &may_see(&part, observed));
     Ok(answered(&part, answer))
+}
+
+/// An explanation, with so many of the policies that do not match.
+fn told(world: &World<'_>, words: &Words, skipped: Option<usize>) -> Result<Json_, Refused> {
+    let question = world.question(words)?;
+    let Some(most) = skipped.filter(|_| !words.all_pairs) else { return world.explain(&question) };
+    let (answer, left) = world.answer(&question)?.with_skipped(most);
+    let mut document = answer.document(world.snapshot());
+    let reports = document.get_mut("answers").and_then(Json_::as_array_mut).into_iter().flatten();
+    for (report, left) in reports.zip(left).filter(|(_, left)| *left > 0) {
+        if let Some(fields) = report.as_object_mut() {
+            fields.insert("leftOut".to_owned(), left.into());
+        }
+    }
+    Ok(document)
 }
 
 /// Which policies the caller may see in an answer.
@@ -108,23 +149,24 @@ fn depends() -> Problem {
 }
 
 /// Just the result of such a question.
-#[utoipa::path(post, path = "/v1/resolve",
+#[utoipa::path(post, path = "/v1/resolve", params(Within),
     request_body(content = Object, example = json!({"from": "web-1", "to": "backend-1", "kind": "TrafficPermission"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn resolve(
     State(app): State<Shared>,
     observed: Observed,
     Asked(view): Asked,
+    Query(within): Query<Within>,
     headers: HeaderMap,
     RawBody(body): RawBody,
 ) -> Result<Response, Problem> {
-    let words: Words = read(&headers, &body)?;
+    let (words, mesh): (Words, _) = (read(&headers, &body)?, within.mesh());
     let part = app.parts.of(&view, observed.access(), Operation::See).await?;
     let (own, moment) = (words.clone(), now());
     let (mut result, stamp) =
-        ask_in(None, moment, &part, move |world| world.resolve(&world.question(&own)?)?.result()).await?;
+        ask_in(mesh.clone(), moment, &part, move |world| world.resolve(&world.question(&own)?)?.result()).await?;
     if !Arc::ptr_eq(&part, &view) {
-        let whole = ask_in(None, moment, &view, move |world| world.resolve(&world.question(&words)?)?.result()).await;
+        let whole = ask_in(mesh, moment, &view, move |world| world.resolve(&world.question(&words)?)?.result()).await;
         result = whole.map_err(|_| depends())?.0;
         let (kind, seen) = (view.deciding_kind(), may_see(&view, &observed));
         anonymous(&mut result, &|name| seen(kind, SCOPE, name));

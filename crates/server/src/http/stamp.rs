@@ -109,8 +109,14 @@ pub(crate) fn stamped(view: &View, answer: Json) -> Json {
     stamped
 }
 
+/// What a body says, on its way to a page of ours, which need not read it again.
+#[derive(Clone, Debug)]
+pub(super) struct Told(pub(super) Arc<Json>);
+
 /// An answer as a response, with the stamp in its body and its headers.
 pub(super) fn answered(view: &Arc<View>, answer: Json) -> Response {
     let editions = Editions::in_answer(&answer).map(Extension);
-    (editions, Extension(Asked(Arc::clone(view))), axum::Json(stamped(view, answer))).into_response()
+    let told = Arc::new(stamped(view, answer));
+    let body = axum::Json(Arc::clone(&told));
+    (editions, Extension(Asked(Arc::clone(view))), Extension(Told(told)), body).into_response()
 }

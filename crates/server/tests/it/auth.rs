@@ -1,6 +1,6 @@
 //! Who is let in, and what they may do.
 
-mod issuer;
+pub(crate) mod issuer;
 
 use std::fs;
 use std::io::{Read, Write};

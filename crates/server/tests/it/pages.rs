@@ -252,6 +252,16 @@ fn history_shows_who_changed_what_and_the_difference_of_two_revisions() {
     let log = seen(&served, "/history");
     let rows: Vec<String> = log.named("li").iter().map(|row| row.text()).filter(|row| row.contains("them")).collect();
     assert!(rows[0].contains("keep them out") && rows[1].contains("let them in"), "{rows:?}");
+    let bars: Vec<String> =
+        log.named("title").iter().map(|bar| bar.text()).filter(|bar| bar.starts_with("rev")).collect();
+    assert_eq!(
+        bars,
+        [
+            "revision 1: let them in (+ AccessPolicy/access/night)",
+            "revision 2: keep them out (+ AccessPolicy/access/night)"
+        ],
+        "the timeline goes from left to right"
+    );
     let difference = seen(&served, "/history?from=1&to=2");
     let lines = |class: &str| -> Vec<String> {
         difference.named("tr").into_iter().filter(|row| row.is(class)).map(|row| row.named("code")[0].text()).collect()
@@ -309,4 +319,110 @@ fn every_step_of_a_lesson_is_an_address_and_shows_the_report() {
         assert_eq!(browse(&served, wrong).status, 404, "{wrong}");
     }
     assert_eq!(browse(&served, "/learn/select?step=one").status, 400);
+}
+
+/// Proxies of one name in two meshes, with other policies in each.
+const MESHES: &str = "
+{type: Mesh, name: a}
+---
+{type: Mesh, name: b}
+---
+{type: Dataplane, mesh: a, name: web-1, networking: {address: 10.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: web}}]}}
+---
+{type: Dataplane, mesh: b, name: web-1, networking: {address: 10.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: web}}]}}
+---
+{type: TrafficLog, mesh: a, name: of-a, sources: [{match: {kuma.io/service: '*'}}], destinations: [{match: {kuma.io/service: '*'}}], conf: {backend: x}}
+---
+{type: TrafficLog, mesh: b, name: of-b, sources: [{match: {kuma.io/service: '*'}}], destinations: [{match: {kuma.io/service: '*'}}], conf: {backend: y}}
+";
+
+#[test]
+fn the_mesh_and_the_editions_of_a_question_are_in_its_address() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("meshes.yaml"), MESHES).unwrap();
+    let served = Served::start(Config { watch: vec![folder.path().to_owned()], ..Config::default() });
+    let asked = "/connection?from=web-1&to=web-1&kind=TrafficLog";
+    for (mesh, policy) in [("a", "of-a"), ("b", "of-b")] {
+        let shown = seen(&served, &format!("{asked}&mesh={mesh}"));
+        assert!(
+            shown.named("h1")[0].text().starts_with(&format!("{policy} decides")),
+            "{}",
+            shown.named("h1")[0].text()
+        );
+        assert!(shown.text().contains(&format!("--mesh {mesh}")), "the command asks in the mesh, too");
+        let kept = shown.with("name", "mesh");
+        assert_eq!(kept[0].get("value"), Some(mesh), "the form asks there again");
+        let without =
+            shown.named("a").into_iter().filter_map(|link| link.get("href")).find(|link| link.contains("without="));
+        assert!(without.unwrap().contains(&format!("mesh={mesh}")), "{without:?}");
+    }
+    let pairs = seen(&served, "/connections?kind=TrafficLog");
+    let leads: Vec<&str> = pairs
+        .named("a")
+        .into_iter()
+        .filter_map(|link| link.get("href"))
+        .filter(|link| link.starts_with("/connection?"))
+        .collect();
+    assert!(
+        leads.iter().any(|link| link.contains("mesh=a")) && leads.iter().any(|link| link.contains("mesh=b")),
+        "{leads:?}"
+    );
+    for link in leads {
+        assert_eq!(browse(&served, link).status, 200, "{link}");
+    }
+}
+
+#[test]
+fn a_question_can_be_asked_by_another_edition() {
+    let served = example("demo");
+    let question = "from=web-2&to=backend-1&kind=TrafficPermission";
+    let words = json!({"from": "web-2", "to": "backend-1", "kind": "TrafficPermission"}).to_string();
+    let told = |query: &str| served.post(&format!("/v1/explain{query}"), &words);
+    let (usual, other) = (told(""), told("?semantics=kuma/0.4"));
+    assert_eq!(other.header("upheld-semantics"), Some("kuma/0.4"));
+    assert_ne!(usual.json()["answers"], other.json()["answers"]);
+    let shown = seen(&served, &format!("/connection?{question}&semantics=kuma%2F0.4"));
+    assert_eq!(shown.named("h1")[0].text(), other.json()["answers"][0]["headline"]["text"].as_str().unwrap());
+    assert!(shown.text().contains("--semantics kuma/0.4"), "the command names it");
+    assert_eq!(shown.with("name", "semantics")[0].get("value"), Some("kuma/0.4"));
+    let same = told("?semantics=kuma/0.3");
+    assert_eq!(same.json()["answers"], usual.json()["answers"], "the one that is in force");
+    let wrong = browse(&served, &format!("/connection?{question}&semantics=kuma%2F0.5"));
+    assert_eq!(wrong.status, 400);
+    assert!(page(&wrong.text).text().contains("there are no semantics"), "{}", wrong.text);
+    // What is written is judged by what is in force, whatever the address says.
+    let policy =
+        json!({"id": "night", "effect": "permit", "subjects": [], "resources": [{"path": "/x"}], "actions": []});
+    let written = served.ask(
+        "PUT",
+        "/v1/documents/AccessPolicy/access/night?semantics=kuma/0.5",
+        &[("content-type", "application/json")],
+        &policy.to_string(),
+    );
+    assert_eq!(written.status, 201, "{}", written.text);
+}
+
+#[test]
+fn of_many_policies_that_do_not_match_a_page_is_sent_few_and_counts_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = |number: usize| {
+        format!(
+            "{{type: TrafficLog, mesh: a, name: p{number}, sources: [{{match: {{kuma.io/service: s{number}}}}}], destinations: [{{match: {{kuma.io/service: '*'}}}}], conf: {{backend: x}}}}\n---\n"
+        )
+    };
+    let policies: String = (0..100).map(policy).collect();
+    std::fs::write(folder.path().join("many.yaml"), policies + MESHES).unwrap();
+    let served = Served::start(Config { watch: vec![folder.path().to_owned()], ..Config::default() });
+    let words = json!({"from": "web-1", "to": "web-1"}).to_string();
+    let told = |query: &str| served.post(&format!("/v1/explain?mesh=a{query}"), &words).json()["answers"][0].clone();
+    let (whole, few) = (told(""), told("&skipped=20"));
+    let count = |report: &Json| report["candidates"].as_array().unwrap().len();
+    assert_eq!((count(&whole), &whole["leftOut"]), (101, &Json::Null));
+    assert_eq!((count(&few), &few["leftOut"]), (21, &json!(80)));
+    let asked = "/connection?from=web-1&to=web-1&kind=TrafficLog&mesh=a";
+    let shown = seen(&served, asked).text();
+    assert!(shown.contains("101 policies looked at: 0 lost, 100 did not match"), "{shown}");
+    assert!(shown.contains("and 80 more; the JSON has all of them"), "{shown}");
+    let data = browse(&served, &format!("{asked}&format=json")).json();
+    assert_eq!(count(&data["answers"][0]), 101, "which is true");
 }

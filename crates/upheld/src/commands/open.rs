@@ -11,6 +11,7 @@ use upheld_server::{Config, Running};
 use super::serve::{config, served, until_stopped};
 use super::{Session, refuse, say};
 use crate::cli::{Cli, Explain, Open, Serve};
+use crate::config::Settings;
 use crate::demo;
 use crate::exit::Exit;
 
@@ -28,6 +29,14 @@ pub(super) fn question(session: &Session<'_>, explain: &Explain) -> Exit {
     }
     if let Some(fields) = words.as_object_mut().filter(|_| !explain.without.is_empty()) {
         fields.insert("without".to_owned(), explain.without.clone().into());
+    }
+    // Whoever follows the address later gets the answer of now.
+    let Settings { mesh, semantics, .. } = &session.settings;
+    let editions = Some(semantics.value.join(",")).filter(|_| semantics.origin != "default");
+    for (name, value) in [("mesh", mesh.value.clone()), ("semantics", editions)] {
+        if let (Some(fields), Some(value)) = (words.as_object_mut(), value) {
+            fields.insert(name.to_owned(), value.into());
+        }
     }
     let open = Open { page: Address::of("/explain").with_words(&words).to_string(), print: false };
     run(session, &open)

@@ -4,11 +4,11 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use serde_json::{Value as Json, json};
 use upheld_pages::{
-    Address, Inspector, Medium, Section, Supposing, command, compliance as audited, explanation, invitation,
-    supposition, unanswered,
+    Address, Inspector, MOST_SKIPPED, Medium, Section, Supposing, command, compliance as audited, explanation,
+    invitation, supposition, unanswered,
 };
 
-use super::visit::{Visit, Wish, to};
+use super::visit::{MESH, Visit, Wish, to};
 
 pub(super) async fn connection(visit: Visit) -> Response {
     inspected(visit, Inspector::Connection).await
@@ -40,13 +40,17 @@ async fn answered(visit: &Visit, inspector: Inspector, words: &Json) -> Response
     if !supposing.is_nothing() {
         return supposed(visit, inspector, words, &supposing).await;
     }
-    match visit.post(Address::of("/v1/explain"), words).await {
+    let asked = visit.asked(words);
+    // Programs get everything; a page shows few of those that do not match.
+    let skipped = if visit.wants_data() { String::new() } else { MOST_SKIPPED.to_string() };
+    let question = Address::of("/v1/explain").with(MESH, visit.value(MESH)).with("skipped", &skipped);
+    match visit.post(question, words).await {
         Ok(said) => {
-            let page = explanation(inspector, words, &said.json, Some(&supposing));
-            visit.shows(&page, said, command::explain(Some(&visit.server()), words))
+            let page = explanation(inspector, &asked, &said.json, Some(&supposing));
+            visit.shows(&page, said, command::explain(Some(&visit.server()), &asked))
         }
         Err(said) => {
-            let page = unanswered(inspector, words, &said.json, &visit.address());
+            let page = unanswered(inspector, &asked, &said.json, &visit.address());
             visit.refuses(&page, said)
         }
     }
@@ -65,17 +69,17 @@ async fn supposed(visit: &Visit, inspector: Inspector, words: &Json, supposing: 
     if let Some(fields) = body.as_object_mut().filter(|_| !was.is_empty()) {
         fields.insert("was".to_owned(), Visit::words_of(was));
     }
-    match visit.post(Address::of("/v1/suppose"), &body).await {
+    let mut asked = visit.asked(words);
+    match visit.post(Address::of("/v1/suppose").with(MESH, visit.value(MESH)), &body).await {
         Ok(said) => {
-            let page = supposition(inspector, words, supposing, &said.json);
-            let mut asked = words.clone();
+            let page = supposition(inspector, &asked, supposing, &said.json);
             if let Some(fields) = asked.as_object_mut() {
                 fields.insert("without".to_owned(), json!(without));
             }
             visit.shows(&page, said, command::explain(Some(&visit.server()), &asked))
         }
         Err(said) => {
-            let page = unanswered(inspector, words, &said.json, &visit.address());
+            let page = unanswered(inspector, &asked, &said.json, &visit.address());
             visit.refuses(&page, said)
         }
     }

@@ -1,6 +1,7 @@
 //! Somebody who looks at a page: what they ask for, and the endpoints asked in their name.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
@@ -12,6 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use tower::ServiceExt;
 use upheld_pages::{Address, Around, Health, Medium, Page, Reader, Section, problem};
 
+use super::super::stamp::Told;
 use crate::app::Shared;
 use crate::connection::Connection;
 
@@ -27,6 +29,10 @@ pub(super) struct Site {
 pub(super) const TOKEN: &str = "upheld-token";
 /// The cookie that has their choice of light or dark.
 pub(super) const THEME: &str = "upheld-theme";
+
+/// The mesh in which names are looked for, and the editions of the rules: chosen beside the question.
+pub(super) const MESH: &str = "mesh";
+pub(super) const SEMANTICS: &str = "semantics";
 
 /// What pages may load and do: their own files, and nothing that stands in them.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; \
@@ -178,6 +184,17 @@ impl Visit {
         words(&self.query)
     }
 
+    /// The words of a question with where and by which editions it is asked, as addresses and commands have them.
+    pub(super) fn asked(&self, words: &Json) -> Json {
+        let mut asked = words.clone();
+        let chosen = [MESH, SEMANTICS].map(|name| (name, self.value(name)));
+        if let Some(fields) = asked.as_object_mut() {
+            let chosen = chosen.into_iter().filter(|(_, value)| !value.is_empty());
+            fields.extend(chosen.map(|(name, value)| (name.to_owned(), json!(value))));
+        }
+        asked
+    }
+
     /// The words of another question, as an address has them.
     pub(super) fn words_of(query: &str) -> Json {
         let uri = format!("/?{query}").parse::<Uri>().unwrap_or_default();
@@ -200,12 +217,14 @@ impl Visit {
     pub(super) async fn ask(&self, wish: Wish, address: Address) -> Result<Said, Said> {
         /// No answer of ours is larger, but for pictures of the world.
         const LARGEST: usize = 256 * 1024 * 1024;
-        let response = self.pass_on(wish, &address.with("at", self.value("at"))).await;
-        let (parts, body) = response.into_parts();
+        let address = ["at", SEMANTICS].iter().fold(address, |address, name| address.with(name, self.value(name)));
+        let response = self.pass_on(wish, &address).await;
+        let (mut parts, body) = response.into_parts();
         let Ok(bytes) = to_bytes(body, LARGEST).await else {
             return Err(Said::problem(StatusCode::INTERNAL_SERVER_ERROR, "the answer was not finished"));
         };
-        let json = serde_json::from_slice(&bytes).unwrap_or_default();
+        let told = parts.extensions.remove::<Told>().and_then(|Told(told)| Arc::try_unwrap(told).ok());
+        let json = told.unwrap_or_else(|| serde_json::from_slice(&bytes).unwrap_or_default());
         let said = Said { status: parts.status, headers: parts.headers, bytes, json };
         if said.status.is_success() { Ok(said) } else { Err(said) }
     }
@@ -343,7 +362,7 @@ impl Visit {
 
 /// What of a query is a question.
 fn words(query: &[(String, String)]) -> Json {
-    const PAGE: [&str; 6] = ["at", "minRevision", "format", "without", "was", "everywhere"];
+    const PAGE: [&str; 8] = ["at", "minRevision", SEMANTICS, MESH, "format", "without", "was", "everywhere"];
     const LISTS: [&str; 5] = ["header", "subject", "action", "resource", "env"];
     let mut words = Map::new();
     let said = query.iter().map(|(name, value)| (name, value.trim()));

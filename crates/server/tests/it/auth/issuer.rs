@@ -19,13 +19,13 @@ use super::{asked, refusal};
 use crate::support::Served;
 
 /// Somebody who issues tokens.
-struct Issuer {
+pub(crate) struct Issuer {
     kid: &'static str,
     key: KeyPair,
 }
 
 impl Issuer {
-    fn new(kid: &'static str) -> Self {
+    pub(crate) fn new(kid: &'static str) -> Self {
         Self { kid, key: KeyPair::generate().unwrap() }
     }
 
@@ -36,20 +36,20 @@ impl Issuer {
         json!({"kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "kid": self.kid, "x": x, "y": y})
     }
 
-    fn set(&self) -> String {
+    pub(crate) fn set(&self) -> String {
         // Keys that cannot verify are beside the one that can.
         let odd = json!({"kty": "oct", "k": "c2VjcmV0", "kid": "shared", "alg": "HS256"});
         json!({"keys": [odd, {"kty": "unheard-of"}, self.public()]}).to_string()
     }
 
-    fn sign(&self, claims: &Json) -> String {
+    pub(crate) fn sign(&self, claims: &Json) -> String {
         let header = Header { kid: Some(self.kid.to_owned()), ..Header::new(Algorithm::ES256) };
         let key = EncodingKey::from_ec_pem(self.key.serialize_pem().as_bytes()).unwrap();
         encode(&header, claims, &key).unwrap()
     }
 }
 
-fn claims(changes: &Json) -> Json {
+pub(crate) fn claims(changes: &Json) -> Json {
     let now = get_current_timestamp();
     let mut claims = json!({
         "sub": "ann", "aud": "upheld", "iss": "https://issuer.example", "exp": now + 600, "nbf": now - 10,
@@ -65,7 +65,7 @@ fn claims(changes: &Json) -> Json {
     claims
 }
 
-fn served(keys: KeysLocation) -> Served {
+pub(crate) fn served(keys: KeysLocation) -> Served {
     let jwt = Jwt {
         issuers: vec!["https://issuer.example".to_owned()],
         roles: "realm.roles".to_owned(),
@@ -138,7 +138,7 @@ fn algorithms_that_everybody_can_sign_with_are_refused() {
 }
 
 /// A server that hands out keys, and counts how often.
-fn keys_at(keys: Arc<Mutex<String>>) -> (String, Arc<AtomicUsize>) {
+pub(crate) fn keys_at(keys: Arc<Mutex<String>>) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/keys", listener.local_addr().unwrap());
     let count = Arc::new(AtomicUsize::new(0));

@@ -1,21 +1,46 @@
 //! Pages in a real browser: they fit, say nothing wrong in the console, ask nobody else, and work by keyboard and without scripts.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
+use jsonwebtoken::get_current_timestamp;
 use serde_json::{Value as Json, json};
-
 use upheld_server::Config;
+use upheld_server::config::KeysLocation;
 
 use super::browser::Browser;
 use super::example;
+use crate::auth::issuer::{self, Issuer, claims, keys_at};
 use crate::support::{Served, eventually, installed};
 
+/// An example; `written` is the demo with revisions.
+fn shown(name: &str) -> Served {
+    if name != "written" {
+        return example(name);
+    }
+    let served = example("demo");
+    let policy = |id: &str, effect: &str| json!({"id": id, "effect": effect, "subjects": [{"role": "ops"}], "resources": [{"path": "/x"}], "actions": []});
+    let batches = [
+        json!({"message": "let ops in at night", "put": [policy("night", "permit")]}),
+        json!({"message": "a whole team", "put": (0..12).map(|number| policy(&format!("team-{number}"), "permit")).collect::<Vec<_>>()}),
+        json!({"message": "keep ops out after all", "put": [policy("night", "deny")], "delete": ["AccessPolicy/access/team-3", "AccessPolicy/access/team-4"]}),
+        json!({"message": "no longer needed", "delete": ["AccessPolicy/access/night"]}),
+    ];
+    for batch in batches {
+        let written = served.post("/v1/revisions", &batch.to_string());
+        assert_eq!(written.status, 201, "{}", written.text);
+    }
+    served
+}
+
 /// Every view once, where it has something to show.
-const VIEWS: [(&str, &str, &str); 26] = [
+const VIEWS: [(&str, &str, &str); 28] = [
     ("home", "demo", "/"),
     ("connection", "demo", "/connection?from=web-1&to=backend-1"),
     ("connection-tie", "demo", "/connection?from=web-1&to=backend-1&kind=HealthCheck"),
     ("pairs", "demo", "/connections?kind=TrafficLog"),
+    ("grants", "demo", "/connections?kind=TrafficPermission"),
     ("layers", "kuma-matching-real-resources", "/explain?what=dataplane/web-1"),
     ("gateway", "demo", "/gateway"),
     ("route", "demo", "/gateway?what=httproute/checkout&kind=TrafficPolicy"),
@@ -28,9 +53,10 @@ const VIEWS: [(&str, &str, &str); 26] = [
     ("what-if", "demo", "/connection?from=web-1&to=backend-1&without=HealthCheck/default/hc-a&everywhere=true"),
     ("compared", "demo", "/access?subject=role%3Dadmin&action=GET&resource=/api/users&was=subject%3Drole%253Duser"),
     ("search", "demo", "/search?q=web"),
-    ("history", "demo", "/history"),
+    ("history", "written", "/history"),
+    ("difference", "written", "/history?from=2&to=3"),
     ("findings", "demo", "/findings"),
-    ("changes", "demo", "/changes"),
+    ("changes", "written", "/changes?from=2&to=3"),
     ("kinds", "demo", "/kinds"),
     ("code", "demo", "/codes/UP201"),
     ("learn", "demo", "/learn"),
@@ -50,8 +76,8 @@ fn folder() -> PathBuf {
 fn every_view_fits_wide_and_narrow_light_and_dark_and_has_its_picture_taken() {
     let Some(mut browser) = Browser::start() else { return };
     let mut wrong = Vec::new();
-    for name in ["demo", "kuma-matching-real-resources", "compliance"] {
-        let served = example(name);
+    for name in ["demo", "kuma-matching-real-resources", "compliance", "written"] {
+        let served = shown(name);
         for (view, _, path) in VIEWS.iter().filter(|(_, of, _)| *of == name) {
             for (width, scheme) in [(1440, "light"), (1440, "dark"), (390, "light"), (390, "dark")] {
                 browser.look(width, scheme);
@@ -104,8 +130,8 @@ fn nothing_serious_keeps_anybody_from_using_a_page() {
     let axe = std::fs::read_to_string(axe).unwrap();
     let Some(mut browser) = Browser::start() else { return };
     let mut wrong = Vec::new();
-    for name in ["demo", "kuma-matching-real-resources", "compliance"] {
-        let served = example(name);
+    for name in ["demo", "kuma-matching-real-resources", "compliance", "written"] {
+        let served = shown(name);
         for (view, _, path) in VIEWS.iter().filter(|(_, of, _)| *of == name) {
             for (width, scheme) in [(1440, "light"), (390, "dark")] {
                 browser.look(width, scheme);
@@ -314,4 +340,45 @@ fn what_is_typed_in_an_editor_is_tried_as_one_types() {
     browser.borrow_mut().type_in("sourcs: []\n");
     eventually(|| tried().contains("sourcs"));
     assert_eq!(browser.into_inner().complaints(served.base()), Vec::<String>::new());
+}
+
+#[test]
+fn somebody_signs_in_with_a_token_of_an_identity_provider() {
+    let Some(mut browser) = Browser::start() else { return };
+    let issuer = Issuer::new("k1");
+    let (url, _) = keys_at(Arc::new(Mutex::new(issuer.set())));
+    let served = issuer::served(KeysLocation::Url { url, authority: None });
+    let base = served.base().to_owned();
+    browser.look(1440, "light");
+    browser.open(&format!("{base}/policies?kind=AccessPolicy"));
+    assert_eq!(browser.eval("document.querySelector('.button.main').textContent"), "Sign in", "strangers see nothing");
+    let browser = RefCell::new(browser);
+    let is = |expression: &str| eventually(|| browser.borrow_mut().eval(expression) == true);
+    let signs_in = |token: &str| {
+        browser.borrow_mut().eval("document.querySelector('a.main[href^=\"/sign-in\"]')?.click()");
+        is("document.querySelector('#token') !== null");
+        browser.borrow_mut().eval("document.querySelector('#token').focus()");
+        browser.borrow_mut().type_in(token);
+        browser.borrow_mut().press("Enter");
+    };
+    let expired = get_current_timestamp() - 3600;
+    signs_in(&issuer.sign(&claims(&json!({"exp": expired}))));
+    is("document.querySelector('[role=alert]') !== null");
+    let token = issuer.sign(&claims(&json!({})));
+    signs_in(&token);
+    is("location.pathname + location.search === '/policies?kind=AccessPolicy' && document.readyState === 'complete'");
+    let mut browser = browser.into_inner();
+    let told = browser.eval("document.body.textContent");
+    assert!(told.as_str().unwrap().contains("Sign out") && !told.as_str().unwrap().contains("Sign in"), "{told}");
+    assert_eq!(browser.eval("document.cookie.includes('upheld-token')"), false, "no script reads it");
+    assert_eq!(browser.eval("fetch('/v1/policies').then((said) => said.status)"), 401, "endpoints do not take it");
+    browser.open(&format!("{base}/history"));
+    assert_eq!(browser.eval("document.querySelector('h1').textContent"), "0 revisions written.");
+    browser
+        .eval("[...document.querySelectorAll('footer button')].find((one) => one.textContent === 'Sign out').click()");
+    let browser = RefCell::new(browser);
+    eventually(|| browser.borrow_mut().eval("document.body?.textContent.includes('Sign in') ?? false") == true);
+    let complaints = browser.borrow_mut().complaints(&base);
+    let others: Vec<&String> = complaints.iter().filter(|one| !one.contains("401")).collect();
+    assert_eq!(others, Vec::<&String>::new());
 }

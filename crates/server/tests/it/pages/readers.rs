@@ -87,6 +87,11 @@ fn signing_in_keeps_the_token_in_a_cookie_that_only_pages_take() {
     let wrong = send(&served, "/sign-in", &here, "token=upheld_wrong&next=%2Fpolicies");
     assert_eq!(wrong.status, 401, "{}", wrong.text);
     assert!(page(&wrong.text).text().contains("the token is not known here"));
+    assert_eq!(
+        page(&wrong.text).with("name", "next")[0].get("value"),
+        Some("/policies"),
+        "the way goes on after a typo"
+    );
     let agent_follows_nothing = send_plain(&served, "/sign-in", &here, &format!("token={TOKEN}&next=%2Fpolicies"));
     assert_eq!(agent_follows_nothing.status, 303);
     assert_eq!(agent_follows_nothing.header("location"), Some("/policies"));
