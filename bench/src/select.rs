@@ -4,7 +4,7 @@ mod engine;
 mod explaining;
 mod idle;
 pub(crate) mod instructions;
-mod model;
+pub(crate) mod model;
 mod pairs;
 pub(crate) mod reading;
 

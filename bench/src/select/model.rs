@@ -39,7 +39,7 @@ pub(super) fn snapshot(texts: Vec<(Format, String)>) -> Result<Snapshot, String>
 }
 
 /// The kind and the scope that the measurements ask about.
-pub(super) fn subject(snapshot: &Snapshot) -> Result<(KindId, Sym), String> {
+pub(crate) fn subject(snapshot: &Snapshot) -> Result<(KindId, Sym), String> {
     let kind = snapshot.kinds().iter().find(|(_, kind)| snapshot.text(kind.name) == KIND);
     let scope = snapshot.symbols().get(MESH);
     kind.map(|(id, _)| id).zip(scope).ok_or_else(|| format!("no `{KIND}` in mesh `{MESH}`"))

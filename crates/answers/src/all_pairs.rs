@@ -267,13 +267,19 @@ impl Pairs {
     /// Who stands in each cell, as somebody numbers them, by class of callers and class of those called.
     fn standings(&self, number: &mut impl FnMut(Standing) -> u32) -> Vec<Vec<u32>> {
         let classes = self.destination_of.iter().max().map_or(0, |last| last + 1);
-        let mut winners: HashMap<Option<PolicyId>, u32> = HashMap::new();
+        // By the number of the winner, after that of nobody.
+        let mut winners: Vec<Option<u32>> = Vec::new();
         let mut numbered = |row: &Row| match row {
             // There may be millions of these, and few winners.
             Row::One(row) => {
                 let mut winner = |policy: &Option<PolicyId>| {
+                    let place = policy.map_or(0, |policy| policy.index() + 1);
+                    if winners.len() <= place {
+                        winners.resize(place + 1, None);
+                    }
                     let standing = || Standing { policies: policy.iter().copied().collect(), granted: None };
-                    *winners.entry(*policy).or_insert_with(|| number(self.granting(standing())))
+                    let known = winners.get_mut(place);
+                    known.map_or(u32::MAX, |known| *known.get_or_insert_with(|| number(self.granting(standing()))))
                 };
                 row.iter().map(&mut winner).collect()
             }

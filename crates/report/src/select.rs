@@ -13,8 +13,8 @@ use upheld_model::{Lookup, Policy, Reason, Side, State, Sym, TagSet};
 
 use super::sentences::{Closest, Grants as Granting};
 use super::{
-    About, At, Candidate, DecidingRung, DefaultRow, Fact, Family, Field, Outcome, Phrase, Remark, Report, Sentence,
-    Verdict, brief, leaves,
+    About, At, Candidate, DecidingRung, DefaultRow, Depth, Fact, Family, Field, Outcome, Phrase, Remark, Report,
+    Sentence, Verdict, brief, leaves,
 };
 use crate::stamp::edition;
 
@@ -42,6 +42,8 @@ pub struct AskedPair<'a> {
     pub source: Option<End<'a>>,
     /// Who is called.
     pub destination: Option<End<'a>>,
+    /// Whether policies that do not match are of interest, too.
+    pub depth: Depth,
     /// Configurations of this kind in a few words, where there are better ones than its fields.
     pub summary: Option<fn(Value<'_>) -> Option<String>>,
 }
@@ -60,7 +62,10 @@ pub fn explain(asked: &AskedPair<'_>) -> Option<Report> {
     };
     let question =
         Question { source: asked.source.map(|end| end.parts), destination: asked.destination.map(|end| end.parts) };
-    let ruling = Ruling::explain(select, &question);
+    let matched = (asked.depth == Depth::Answer).then(|| Ruling::matched(select, &question));
+    // Where nothing matches, the answer names what comes closest.
+    let matched = matched.filter(|ruling| ruling.answer.winner.is_some());
+    let ruling = matched.unwrap_or_else(|| Ruling::explain(select, &question));
     Some(Reporter { asked, kind, choices, select, ruling: &ruling }.report())
 }
 

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use upheld_dialects::dialects;
 use upheld_engine::{KindId, PolicyId, PolicyKind, Snapshot};
 use upheld_model::{Object, Sym};
-use upheld_report::{Shift, ShiftCounts, Shifts, Size};
+use upheld_report::{Depth, Shift, ShiftCounts, Shifts, Size};
 
 use super::causes::Causes;
 use super::local::Local;
@@ -150,7 +150,8 @@ impl Compared<'_, '_> {
         let answer = |world: &World<'_>| {
             let question = world.question(words).ok()?;
             let kind = words.kind.as_deref().unwrap_or_default();
-            match world.answer(&question) {
+            // Who does not match makes no difference.
+            match world.answer_to(&question, Depth::Answer) {
                 Ok(answer) => Some(answer.reports),
                 // A kind without policies has nothing to say, and questions about it may be refused.
                 Err(_) if kinds(world.snapshot()).all(|(known, _)| known != kind) => Some(Vec::new()),

@@ -8,7 +8,7 @@ use upheld_engine::select::cells::{Cell, Cells};
 use upheld_engine::{Granularity, KindId, PolicyKind, Resolve, Snapshot};
 use upheld_model::{Diagnostic, Fault, Lookup, Side};
 
-use upheld_report::{Answer, AskedPair, End, Family, Outcome, Phrase, Report, report_pair};
+use upheld_report::{Answer, AskedPair, Depth, End, Family, Outcome, Phrase, Report, report_pair};
 
 use super::layers::{Layers, MadeUp};
 use crate::kuma;
@@ -20,12 +20,12 @@ use crate::question::{Asked, Connection as Words};
 
 /// What holds for a connection or a proxy.
 pub(super) fn answer(asked: &Asked<'_>, words: &Words, kind: Option<KindId>) -> Result<Answer, Vec<Diagnostic>> {
-    let Asked { snapshot, question, options, .. } = asked;
+    let Asked { snapshot, question, .. } = asked;
     if question.field.is_some() && kind.is_none() {
         let message = "`--field` needs `--kind`: fields of different kinds have nothing in common";
         return Err(vec![Diagnostic::error(Fault::IncompleteQuestion, message)]);
     }
-    let Grouped { about, mut groups, incomplete, assumed } = ask(snapshot, options.mesh.as_deref(), words, kind)?;
+    let Grouped { about, mut groups, incomplete, assumed } = ask(asked, words, kind)?;
     let mut reports = Vec::new();
     for group in &mut groups {
         // What was decided first, alphabetically; what fell to the default last.
@@ -62,12 +62,8 @@ pub(crate) struct Group {
 }
 
 /// Asks what the user asked.
-fn ask(
-    snapshot: &Snapshot,
-    mesh: Option<&str>,
-    words: &Words,
-    kind: Option<KindId>,
-) -> Result<Grouped, Vec<Diagnostic>> {
+fn ask(asked: &Asked<'_>, words: &Words, kind: Option<KindId>) -> Result<Grouped, Vec<Diagnostic>> {
+    let (snapshot, mesh) = (asked.snapshot, asked.options.mesh.as_deref());
     let mut lookup = snapshot.lookup();
     if let (Some(what), Some(_), Some(_)) = (&words.what, &words.from, &words.to) {
         let message = format!("`{what}`, `--from` and `--to` are three ends of one connection");
@@ -82,7 +78,7 @@ fn ask(
         None => kinds_for(snapshot, &connection),
     };
     let made_up = MadeUp::of(snapshot, &mut lookup, &connection);
-    let query = Query { snapshot, lookup: &lookup, connection: &connection };
+    let query = Query { snapshot, lookup: &lookup, connection: &connection, depth: asked.depth };
     let layers = Layers::new(snapshot, &lookup, &connection, kind, identity, &made_up);
     let layers = layers.requesting_this(words.request.as_ref()).groups();
     let mut groups = query.groups(&kinds);
@@ -184,6 +180,7 @@ struct Query<'a> {
     snapshot: &'a Snapshot,
     lookup: &'a Lookup<'a>,
     connection: &'a Connection,
+    depth: Depth,
 }
 
 impl Query<'_> {
@@ -229,7 +226,7 @@ impl Query<'_> {
         let (source, destination) = (source.map(end_of), destination.map(end_of));
         let asked = |kind: &KindId| {
             let summary = kuma::summary::of(snapshot, *kind);
-            AskedPair { snapshot, lookup, kind: *kind, scope: mesh, source, destination, summary }
+            AskedPair { snapshot, lookup, kind: *kind, scope: mesh, source, destination, depth: self.depth, summary }
         };
         let grants =
             |kind: KindId| snapshot.kind(kind).and_then(PolicyKind::select).is_some_and(|one| one.grants.is_some());
