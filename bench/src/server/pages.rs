@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use upheld_server::{Config, start};
 
 use super::client::Client;
-use crate::measure::median;
+use crate::measure::{median, process_time};
 use crate::report::{Targets, figure, grouped, heading, number, progress, ratio, row, time};
 
 /// How much to measure.
@@ -78,14 +78,17 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     ];
     progress("asking");
     let mut took: Vec<Vec<Duration>> = asked.iter().map(|_| Vec::new()).collect();
+    // In ticks of the system: only the sum of many says something.
+    let mut work: Vec<Duration> = asked.iter().map(|_| Duration::ZERO).collect();
     let mut bytes: Vec<[usize; 2]> = asked.iter().map(|_| [0; 2]).collect();
     // In turn, so that all see the same machine; the first round fills what is kept from then on.
     for round in 0..=plan.rounds {
-        for ((asked, took), bytes) in asked.iter().zip(&mut took).zip(&mut bytes) {
-            let begun = Instant::now();
+        for (((asked, took), work), bytes) in asked.iter().zip(&mut took).zip(&mut work).zip(&mut bytes) {
+            let (begun, worked) = (Instant::now(), process_time());
             *bytes = [asked.sent(&mut client, &token, "identity")?, bytes[1]];
             if round > 0 {
                 took.push(begun.elapsed());
+                *work += process_time().unwrap_or_default().saturating_sub(worked.unwrap_or_default());
             } else {
                 bytes[1] = asked.sent(&mut client, &token, "gzip")?;
             }
@@ -93,7 +96,9 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     }
     runtime.block_on(running.stop());
     let took: Vec<Duration> = took.into_iter().map(median).collect();
-    print(plan, &asked, &took, &bytes);
+    let rounds = u32::try_from(plan.rounds).unwrap_or(u32::MAX).max(1);
+    let work: Vec<Duration> = work.into_iter().map(|all| all / rounds).collect();
+    print(plan, &asked, &took, &work, &bytes);
     Ok(())
 }
 
@@ -109,12 +114,12 @@ impl Asked {
     }
 }
 
-fn print(plan: &Plan, asked: &[Asked], took: &[Duration], bytes: &[[usize; 2]]) {
+fn print(plan: &Plan, asked: &[Asked], took: &[Duration], work: &[Duration], bytes: &[[usize; 2]]) {
     let (policies, objects) = (grouped(plan.policies), grouped(plan.objects));
     heading(&format!("Pages of {policies} policies and {objects} objects, one connection; p50 on the wall"));
-    row("", ["took", "bytes", "bytes, packed"]);
-    for ((asked, took), [plain, packed]) in asked.iter().zip(took).zip(bytes) {
-        row(asked.name, [time(*took), grouped(*plain), grouped(*packed)]);
+    row("", ["took", "CPU time", "bytes", "bytes, packed"]);
+    for (((asked, took), work), [plain, packed]) in asked.iter().zip(took).zip(work).zip(bytes) {
+        row(asked.name, [time(*took), time(*work), grouped(*plain), grouped(*packed)]);
     }
     let of = |name: &str| {
         let found = asked.iter().zip(took).zip(bytes).find(|((asked, _), _)| asked.name == name);

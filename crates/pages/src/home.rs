@@ -64,7 +64,7 @@ fn kinds(contents: &Json) -> Markup {
     let types = contents.items("types");
     html! {
         section.card {
-            header { h2 { "Kinds in this snapshot" } a href="/policies" { (contents.number("policies")) " policies" } }
+            header { h2 { "Kinds in this snapshot" } span { a href="/learn" { "how they resolve" } " · " a href="/policies" { (contents.number("policies")) " policies" } } }
             @if kinds.is_empty() { p.empty { "There are no policies, or none that you may see." } }
             @else {
                 table.rows {

@@ -43,7 +43,10 @@ fn mesh_of(asked: &Address, answer: &Json, mesh: &Json) -> Markup {
                 tbody {
                     @for policy in mesh.items("policies") {
                         tr {
-                            td data-h="Policy" { (link_to(kind, policy.raw("policy"), mesh.raw("mesh"), &policy.text("policy"))) }
+                            td data-h="Policy" {
+                                // What holds where no policy does is written nowhere.
+                                @if policy.has("at") { (link_to(kind, policy.raw("policy"), mesh.raw("mesh"), &policy.text("policy"))) } @else { (policy.text("policy")) }
+                            }
                             td.number data-h="Pairs" { (policy.number("pairs")) }
                             td.number data-h="Proxies" { (policy.number("proxies")) }
                             td.number data-h="Destinations" { (policy.number("destinations")) }

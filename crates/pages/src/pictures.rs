@@ -18,6 +18,10 @@ const COLOURS: usize = 8;
 const LETTERS: [&str; COLOURS] = ["A", "B", "C", "D", "E", "F", "G", "H"];
 /// How large a square is.
 const SQUARE: usize = 22;
+/// How much room names have.
+const NAMES: usize = 150;
+/// So much of a name is written; the rest is in the table.
+const LETTERS_OF_A_NAME: usize = 18;
 
 /// Who may reach whom, or which policy governs, as squares: callers down, what is called across.
 pub(crate) fn matrix(mesh: &Json) -> Markup {
@@ -26,20 +30,20 @@ pub(crate) fn matrix(mesh: &Json) -> Markup {
     if drawn.rows.is_empty() || drawn.columns.is_empty() {
         return html! {};
     }
-    let (width, height) = (drawn.columns.len() * SQUARE, drawn.rows.len() * SQUARE);
+    let room = if drawn.is_aggregated() { [0, 0] } else { [NAMES, NAMES * 2 / 3] };
+    let (width, height) = (room[0] + drawn.columns.len() * SQUARE + room[1], room[1] + drawn.rows.len() * SQUARE);
     html! {
         figure.matrix {
             div.scroll role="region" aria-label="Picture of who reaches whom" tabindex="0" {
                 svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) aria-hidden="true" {
-                    @for (y, row) in drawn.squares.iter().enumerate() {
+                    @if !drawn.is_aggregated() { (names(&drawn, room)) }
+                    @for (number, row) in drawn.squares.iter().enumerate() {
+                        @let y = room[1] + number * SQUARE;
                         @for run in runs(row) {
+                            @let x = room[0] + run.begin * SQUARE;
                             g class=(drawn.class(run.answer)) {
-                                rect x=(run.begin * SQUARE) y=(y * SQUARE) width=(run.length * SQUARE - 2) height=(SQUARE - 2) rx="2" {
-                                    title { (drawn.told(y, &run)) }
-                                }
-                                @if let Some(own) = letter(run.answer) {
-                                    text x=(run.begin * SQUARE + SQUARE / 2 - 1) y=(y * SQUARE + SQUARE / 2 + 3) { (own) }
-                                }
+                                rect x=(x) y=(y) width=(run.length * SQUARE - 2) height=(SQUARE - 2) rx="2" { title { (drawn.told(number, &run)) } }
+                                @if let Some(own) = letter(run.answer) { text x=(x + SQUARE / 2 - 1) y=(y + SQUARE / 2 + 3) { (own) } }
                             }
                         }
                     }
@@ -57,6 +61,25 @@ pub(crate) fn matrix(mesh: &Json) -> Markup {
                 @if drawn.is_aggregated() { "; neighbours that differ are one square with the answer that most of their pairs have" }
                 ". The tables say the same."
             }
+        }
+    }
+}
+
+/// Who the rows and columns are.
+fn names(drawn: &Drawn, room: [usize; 2]) -> Markup {
+    let short = |side: &Side| {
+        let name = visible(&side.first);
+        let mark = if name.chars().count() > LETTERS_OF_A_NAME { "…" } else { "" };
+        let more = if side.count > 1 { format!(" +{}", side.count - 1) } else { String::new() };
+        format!("{}{mark}{more}", name.chars().take(LETTERS_OF_A_NAME).collect::<String>())
+    };
+    html! {
+        @for (number, row) in drawn.rows.iter().enumerate() {
+            text.name x=(room[0] - 8) y=(room[1] + number * SQUARE + SQUARE / 2 + 3) { (short(row)) }
+        }
+        @for (number, column) in drawn.columns.iter().enumerate() {
+            @let (x, y) = (room[0] + number * SQUARE + SQUARE / 2, room[1] - 6);
+            text.name.top x=(x) y=(y) transform=(format!("rotate(-40 {x} {y})")) { (short(column)) }
         }
     }
 }

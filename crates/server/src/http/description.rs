@@ -158,7 +158,7 @@ fn add_choice(operation: &mut Fields) {
             "description": "wait until this revision has arrived; 503 if it does not",
         }));
         parameters.push(json!({
-            "name": "semantics", "in": "query", "required": false, "schema": {"type": "string"}, "example": "kuma/0.4",
+            "name": "semantics", "in": "query", "required": false, "schema": {"type": "string"}, "example": "access/strict",
             "description": "editions of the rules in place of those in force, with commas between them",
         }));
     }
