@@ -18,8 +18,8 @@ const COLOURS: usize = 8;
 const LETTERS: [&str; COLOURS] = ["A", "B", "C", "D", "E", "F", "G", "H"];
 /// How large a square is.
 const SQUARE: usize = 22;
-/// How much room names have.
-const NAMES: usize = 150;
+/// How wide a letter of a name is, at the most.
+const LETTER: usize = 7;
 /// So much of a name is written; the rest is in the table.
 const LETTERS_OF_A_NAME: usize = 18;
 
@@ -30,7 +30,10 @@ pub(crate) fn matrix(mesh: &Json) -> Markup {
     if drawn.rows.is_empty() || drawn.columns.is_empty() {
         return html! {};
     }
-    let room = if drawn.is_aggregated() { [0, 0] } else { [NAMES, NAMES * 2 / 3] };
+    // Names across lean to the right: they take less room than they are long.
+    let long = |sides: &[Side]| sides.iter().map(|side| short(side).chars().count()).max().unwrap_or_default();
+    let named = [long(&drawn.rows) * LETTER + 12, long(&drawn.columns) * LETTER * 2 / 3 + 12];
+    let room = if drawn.is_aggregated() { [0, 0] } else { named };
     let (width, height) = (room[0] + drawn.columns.len() * SQUARE + room[1], room[1] + drawn.rows.len() * SQUARE);
     html! {
         figure.matrix {
@@ -67,12 +70,6 @@ pub(crate) fn matrix(mesh: &Json) -> Markup {
 
 /// Who the rows and columns are.
 fn names(drawn: &Drawn, room: [usize; 2]) -> Markup {
-    let short = |side: &Side| {
-        let name = visible(&side.first);
-        let mark = if name.chars().count() > LETTERS_OF_A_NAME { "…" } else { "" };
-        let more = if side.count > 1 { format!(" +{}", side.count - 1) } else { String::new() };
-        format!("{}{mark}{more}", name.chars().take(LETTERS_OF_A_NAME).collect::<String>())
-    };
     html! {
         @for (number, row) in drawn.rows.iter().enumerate() {
             text.name x=(room[0] - 8) y=(room[1] + number * SQUARE + SQUARE / 2 + 3) { (short(row)) }
@@ -82,6 +79,14 @@ fn names(drawn: &Drawn, room: [usize; 2]) -> Markup {
             text.name.top x=(x) y=(y) transform=(format!("rotate(-40 {x} {y})")) { (short(column)) }
         }
     }
+}
+
+/// A name that fits, and how many are like it.
+fn short(side: &Side) -> String {
+    let name = visible(&side.first);
+    let mark = if name.chars().count() > LETTERS_OF_A_NAME { "…" } else { "" };
+    let more = if side.count > 1 { format!(" +{}", side.count - 1) } else { String::new() };
+    format!("{}{mark}{more}", name.chars().take(LETTERS_OF_A_NAME).collect::<String>())
 }
 
 fn counted_pairs(pairs: u64) -> String {
