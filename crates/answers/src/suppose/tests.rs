@@ -97,10 +97,11 @@ fn agrees(documents: &[Document], questions: &[Words]) -> Result<(), TestCaseErr
         match (now.suppose(&loaded, &asked), expected) {
             (Ok(supposed), Ok(expected)) => {
                 prop_assert_eq!(explained(supposed.answer.expect("was asked")), explained(expected), "{:?}", words);
-                let come_to = |world: &World<'_>| -> Vec<(Option<String>, &'static str, Json)> {
+                // What is said of callers and called that are summed up otherwise is another answer.
+                let come_to = |world: &World<'_>| -> Vec<(String, Option<String>, &'static str, Json)> {
                     let reports = reports(world, words).unwrap_or_default();
                     let spoken = reports.into_iter().filter(|one| one.speaks() || one.verdict.granted().is_some());
-                    spoken.map(|one| (one.about.place, one.verdict.word(), one.result)).collect()
+                    spoken.map(|one| (one.about.what, one.about.place, one.verdict.word(), one.result)).collect()
                 };
                 let here = supposed.here.expect("was asked");
                 prop_assert_eq!(here.counts.changed > 0, come_to(&now) != come_to(&after), "{:?}: {:#?}", words, here);

@@ -19,16 +19,18 @@ use super::value::{Algorithm, Effect, PossibleEffect, Value};
 pub fn decide(set: &Set, asked: NormalizedRequest<'_>) -> (Value, Option<SmolStr>) {
     let all = said(set, None, asked, Doubts::Hidden);
     let effect = |value: Value| if value == Value::NotApplicable { set.default } else { value.effect() };
-    let differs = |path| {
-        let asked = NormalizedRequest { path, ..asked };
-        let doubts = if matches!(path, Path::Unknown) { Doubts::Counted } else { Doubts::Hidden };
-        effect(said(set, None, asked, doubts).value) != effect(all.value)
-    };
-    // A request is let through only if it is in whichever way its path is read.
-    if !matches!(effect(all.value), None | Some(Effect::Deny)) && readings(asked).into_iter().any(differs) {
+    if matches!(effect(all.value), None | Some(Effect::Deny)) {
+        return (all.value, all.by);
+    }
+    // A request is let through only if it is in whichever way its path is read, and by what permits in spite of all doubts.
+    let doubts = if matches!(asked.path, Path::Unknown) { Doubts::Counted } else { Doubts::Hidden };
+    let careful = said(set, None, asked, doubts);
+    let differs =
+        |path| effect(said(set, None, NormalizedRequest { path, ..asked }, doubts).value) != effect(all.value);
+    if readings(asked).into_iter().any(differs) {
         return (Value::Unknown(PossibleEffect::Either), None);
     }
-    (all.value, all.by)
+    (careful.value, careful.by)
 }
 
 /// Whether the original fails on a request: it looks from left to right and ends at the first thing that cannot be known.
