@@ -10,6 +10,7 @@ mod written;
 
 use std::collections::HashSet;
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use upheld_engine::merge::Target;
 use upheld_engine::{Granularity, ObjectId, Snapshot};
 use upheld_model::{Diagnostic, Fault, Lookup, Object, Part, PolicyContent, Role, Side, Sym, TagSet};
@@ -154,7 +155,10 @@ pub fn find_mesh(snapshot: &Snapshot, name: &str) -> Result<Sym, Diagnostic> {
 /// All meshes that something is in, by name.
 pub fn meshes(snapshot: &Snapshot) -> Vec<Sym> {
     let of_kuma = |kind: Sym| ResourceType::of(snapshot.text(kind)).is_some();
-    let objects = snapshot.objects().iter().filter(|(_, object)| of_kuma(object.kind)).map(|(_, object)| object.scope);
+    // There are many objects, of few kinds in few meshes.
+    let seen: FxHashSet<(Sym, Sym)> =
+        snapshot.objects().iter().map(|(_, object)| (object.kind, object.scope)).collect();
+    let objects = seen.into_iter().filter(|(kind, _)| of_kuma(*kind)).map(|(_, scope)| scope);
     let policies = snapshot.policies().iter().filter(|(_, policy)| !matches!(policy.says, PolicyContent::Document));
     let mut meshes: Vec<Sym> = objects.chain(policies.map(|(_, policy)| policy.scope)).collect();
     meshes.sort_unstable();
@@ -188,18 +192,20 @@ pub struct Service {
 /// use, the one that somebody offers counts.
 pub fn services(snapshot: &Snapshot) -> Vec<Service> {
     let keys: Vec<Sym> = SERVICE_TAGS.iter().filter_map(|tag| snapshot.symbols().get(tag)).collect();
-    let mut found: Vec<(bool, usize, Service)> = Vec::new();
+    // Many offer and call the same ones: the best of each is kept.
+    let mut best: FxHashMap<(Sym, Sym), (bool, usize, Sym)> = FxHashMap::default();
     for (_, object) in snapshot.objects().iter() {
         for part in &object.parts {
             let tag = keys.iter().enumerate().find_map(|(age, key)| Some((age, part.tags.get(*key)?)));
             if let Some((age, (tag, name))) = tag.and_then(|(age, tag)| Some((age, (tag.key, tag.value?)))) {
-                found.push((part.role == Role::Outbound, age, Service { mesh: object.scope, tag, name }));
+                let own = (part.role == Role::Outbound, age, tag);
+                let known = best.entry((object.scope, name)).or_insert(own);
+                *known = own.min(*known);
             }
         }
     }
-    found.sort_unstable_by_key(|(called, age, service)| (service.mesh, service.name, *called, *age));
-    found.dedup_by_key(|(_, _, service)| (service.mesh, service.name));
-    let mut services: Vec<Service> = found.into_iter().map(|(_, _, service)| service).collect();
+    let mut services: Vec<Service> =
+        best.into_iter().map(|((mesh, name), (_, _, tag))| Service { mesh, tag, name }).collect();
     services.sort_by_key(|service| (snapshot.text(service.mesh), snapshot.text(service.name)));
     services
 }
