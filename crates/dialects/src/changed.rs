@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use upheld_engine::Snapshot;
 use upheld_engine::digest::Fingerprint;
 use upheld_engine::snapshot::of_document;
-use upheld_model::{NodeRef, SourceId};
+use upheld_model::{File, Files, NodeRef, SourceId};
 use upheld_report::{At, Change, ChangedDocument};
 
 use crate::identity::{Identities, Identity};
-use crate::recognise::{self, IMPLIED};
+use crate::recognise::{self, IMPLIED, Kustomizations};
 
 /// The documents that are not the same, by identity. How they are written, and where, is no change.
 pub fn changed(before: &Snapshot, after: &Snapshot) -> Vec<ChangedDocument> {
@@ -41,7 +42,8 @@ fn written(snapshot: &Snapshot, other: &Snapshot) -> Written {
     let is_own = |source: SourceId| {
         files.get(source).is_some_and(|file| !file.name.starts_with("builtin:") && file.name != IMPLIED)
     };
-    let is_looked_at = |source: SourceId| is_own(source) && !files.share(source, others);
+    let alike = Alike::of(snapshot, other);
+    let is_looked_at = |source: SourceId| is_own(source) && !files.share(source, others) && !alike.has(files, source);
     let mut all = Written::new();
     let mut waiting = recognise::documents(snapshot, is_looked_at);
     while let Some((source, document)) = waiting.pop() {
@@ -58,6 +60,35 @@ fn written(snapshot: &Snapshot, other: &Snapshot) -> Written {
         own.sort_unstable();
     }
     all
+}
+
+/// Files of another snapshot by their names: one that is written alike in both says the same in both.
+#[derive(Default)]
+struct Alike<'f>(FxHashMap<&'f str, &'f File>);
+
+impl<'f> Alike<'f> {
+    /// None where one was made of the other, so that files are shared; where kustomizations may set the same file aside in one of the two;
+    /// or where names do not tell files apart.
+    fn of(snapshot: &Snapshot, other: &'f Snapshot) -> Self {
+        let has_kustomizations = |one: &Snapshot| !Kustomizations::in_snapshot(one).documents().is_empty();
+        let (files, others) = (snapshot.files(), other.files());
+        let is_apart = files.iter().all(|(source, _)| !files.share(source, others));
+        let is_told =
+            is_apart && [snapshot, other].into_iter().all(|one| !has_kustomizations(one) && has_names(one.files()));
+        let named = others.iter().filter(|_| is_told).map(|(_, file)| (file.name.as_str(), file));
+        Self(named.collect())
+    }
+
+    fn has(&self, files: &Files, source: SourceId) -> bool {
+        let own = files.get(source);
+        own.is_some_and(|own| self.0.get(own.name.as_str()).is_some_and(|other| other.tree.text() == own.tree.text()))
+    }
+}
+
+/// Whether every file has a name of its own.
+fn has_names(files: &Files) -> bool {
+    let mut seen = FxHashSet::default();
+    files.iter().all(|(_, file)| seen.insert(file.name.as_str()))
 }
 
 fn document(change: Change, identity: &Identity, snapshot: &Snapshot, at: NodeRef) -> ChangedDocument {

@@ -115,7 +115,7 @@ impl Kustomizations {
     }
 
     /// Where the kustomizations stand that say something about other files.
-    pub(super) fn documents(&self) -> &[NodeRef] {
+    pub(crate) fn documents(&self) -> &[NodeRef] {
         &self.at
     }
 
