@@ -83,7 +83,9 @@ impl Planning<'_> {
             seen += group.len();
             rest.extend(self.mend_object(group));
         }
-        rest.into_iter().for_each(|rest| self.part(rest));
+        for rest in rest {
+            self.part(rest);
+        }
         tell(all, all);
         self.remedy.left.sort_by(|(one, _), (other, _)| one.cmp(other));
         self.remedy
