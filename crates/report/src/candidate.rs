@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
-use upheld_engine::{PolicyKind, Snapshot};
+use upheld_engine::ladder::Column;
+use upheld_engine::{PolicyKind, Rung, Snapshot};
 use upheld_model::State;
 
 use super::{At, Field, Phrase};
@@ -111,6 +112,15 @@ pub struct DecidingRung {
     pub code: &'static str,
     /// Whether renaming a policy would flip it.
     pub arbitrary: bool,
+}
+
+impl DecidingRung {
+    /// One of the rungs of a ladder, counted from zero, in the words of its family.
+    pub(crate) fn of<C: Column>(rungs: &[Rung<C>], number: usize, name: impl Fn(Rung<C>) -> String) -> Option<Self> {
+        let rung = *rungs.get(number)?;
+        let (code, arbitrary) = (rung.code().text(), rung.arbitrary());
+        Some(Self { number: number + 1, of: rungs.len(), name: name(rung), code, arbitrary })
+    }
 }
 
 /// What stands when no policy applies.

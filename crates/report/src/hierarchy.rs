@@ -296,16 +296,8 @@ impl Reporter<'_> {
 
     /// Where one policy stands alone: the rung on which it goes before the best of the others.
     fn deciding_rung(&self) -> Option<DecidingRung> {
-        let number = self.asked.ruling.decided?;
         let rungs = self.asked.policies.kind().rank.rungs();
-        let rung = rungs.get(number)?;
-        Some(DecidingRung {
-            number: number + 1,
-            of: rungs.len(),
-            name: place_rung_name(*rung, self.asked.lookup),
-            code: rung.code().text(),
-            arbitrary: rung.arbitrary(),
-        })
+        DecidingRung::of(rungs, self.asked.ruling.decided?, |rung| place_rung_name(rung, self.asked.lookup))
     }
 
     /// How policies meet.

@@ -350,16 +350,8 @@ impl Reporter<'_> {
     }
 
     fn deciding_rung(&self) -> Option<DecidingRung> {
-        let number = self.ruling.decided?;
         let rungs = self.asked.merge.ladder(self.asked.about.facet())?.rungs();
-        let rung = rungs.get(number)?;
-        Some(DecidingRung {
-            number: number + 1,
-            of: rungs.len(),
-            name: layer_rung_name(*rung, self.asked.lookup),
-            code: rung.code().text(),
-            arbitrary: rung.arbitrary(),
-        })
+        DecidingRung::of(rungs, self.ruling.decided?, |rung| layer_rung_name(rung, self.asked.lookup))
     }
 
     fn ranking(&self, outcome: Outcome) -> Option<Sentence> {

@@ -261,20 +261,13 @@ impl Reporter<'_> {
         self.asked.summary?(self.asked.snapshot.files().value(payload)?)
     }
 
-    fn deciding(&self) -> Option<(usize, Rung<Column>)> {
-        let number = self.ruling.decided?;
-        self.select.ladder().rungs().get(number).map(|rung| (number, *rung))
+    fn deciding(&self) -> Option<Rung<Column>> {
+        self.select.ladder().rungs().get(self.ruling.decided?).copied()
     }
 
     fn deciding_rung(&self) -> Option<DecidingRung> {
-        let (number, rung) = self.deciding()?;
-        Some(DecidingRung {
-            number: number + 1,
-            of: self.select.ladder().rungs().len(),
-            name: rung_name(rung, self.asked.lookup),
-            code: rung.code().text(),
-            arbitrary: rung.arbitrary(),
-        })
+        let rungs = self.select.ladder().rungs();
+        DecidingRung::of(rungs, self.ruling.decided?, |rung| rung_name(rung, self.asked.lookup))
     }
 
     fn ranking(&self, outcome: Outcome) -> Option<Sentence> {
@@ -330,11 +323,11 @@ impl Reporter<'_> {
 
     fn notes(&self) -> Vec<Remark> {
         let mut notes = Vec::new();
-        if self.deciding().is_some_and(|(_, rung)| rung.arbitrary()) {
+        if self.deciding().is_some_and(|rung| rung.arbitrary()) {
             let tied = self.beaten().next().map(|lost| self.policy_name(lost.entry));
             notes.extend(tied.map(|before| Remark::Tie { before }));
         }
-        if self.deciding().is_some_and(|(_, rung)| rung.column == Column::Tags)
+        if self.deciding().is_some_and(|rung| rung.column == Column::Tags)
             && let Some(winner) = self.ruling.in_state(State::Won).next()
         {
             let exact =
