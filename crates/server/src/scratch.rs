@@ -20,11 +20,22 @@ pub(crate) fn decide<'v>(decider: Decider<'v>, request: &Request) -> Decision<'v
 /// Steps of patterns that nobody notices: a tenth of a millisecond.
 const QUICK: usize = 1 << 16;
 
-/// Decides requests of so many bytes. What may take long, because patterns are held against long texts, does not keep this thread from
-/// serving others meanwhile.
+/// Whether requests of so many bytes may take long, because patterns are held against long texts.
+fn may_take_long(decider: Decider<'_>, bytes: usize) -> bool {
+    bytes.saturating_mul(decider.decide.weight()) > QUICK
+}
+
+/// Lets those go first who ask by the same connection, if requests of so many bytes may take long.
+pub(crate) async fn after_others(decider: Decider<'_>, bytes: usize) {
+    if may_take_long(decider, bytes) {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Decides requests of so many bytes. What may take long does not keep this thread from serving others meanwhile.
 pub(crate) fn aside<T>(decider: Decider<'_>, bytes: usize, decide: impl FnOnce() -> T) -> T {
     let serves = || Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
-    if bytes.saturating_mul(decider.decide.weight()) > QUICK && serves() {
+    if may_take_long(decider, bytes) && serves() {
         return tokio::task::block_in_place(decide);
     }
     decide()

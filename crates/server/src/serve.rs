@@ -1,6 +1,8 @@
 //! From a configuration to a running server, and its orderly end.
 
 mod connections;
+mod copied;
+mod together;
 
 use std::collections::BTreeMap;
 use std::io;

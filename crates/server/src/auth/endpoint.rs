@@ -69,6 +69,11 @@ pub(crate) enum Headers {
 }
 
 impl Endpoint {
+    /// Whether proxies ask here about everything that they pass on: thousands of small questions by one connection.
+    pub(crate) fn is_of_proxies(self) -> bool {
+        self.form == Form::Grpc && self.sort == "decision"
+    }
+
     /// Whether it is answered from a view of the documents. Queries of requests that wait in a proxy choose none.
     pub(crate) fn has_view(self) -> bool {
         self.sort != "server" && self.form != Form::Grpc && self.headers == Headers::Own

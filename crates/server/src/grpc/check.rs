@@ -1,8 +1,9 @@
 //! `Authorization/Check`: may this request go on?
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
+use futures::FutureExt;
 use prost::Message as _;
 use tonic::{Request, Response, Status};
 use upheld_dialects::access::enforce::{EnforcementPoint, Identity};
@@ -36,32 +37,28 @@ impl Authorization for Check {
     async fn check(&self, request: Request<CheckRequest>) -> Result<Response<CheckResponse>, Status> {
         let observed = Observed::of_call(&request);
         let check = request.into_inner();
-        let mut line = None;
-        let mut counted = false;
-        let response = closed(&observed, || {
-            let (response, counted_line) = decide(&self.app, &check, &observed)?;
-            (line, counted) = (counted_line, true);
-            Ok(response)
-        });
-        if !counted {
-            line = undecided(&self.app, &observed);
-        }
+        let decided = AssertUnwindSafe(decide(&self.app, &check, &observed)).catch_unwind().await;
+        let (response, line) =
+            decided_or(&observed, decided).unwrap_or_else(|denied| (denied, undecided(&self.app, &observed)));
         self.app.write_down(line).await;
         Ok(Response::new(response))
     }
 }
 
 /// What cannot be decided is denied, whatever the reason.
-fn closed(observed: &Observed, decide: impl FnOnce() -> Result<CheckResponse, &'static str>) -> CheckResponse {
-    match catch_unwind(AssertUnwindSafe(decide)) {
-        Ok(Ok(response)) => response,
+fn decided_or<T>(
+    observed: &Observed,
+    decided: std::thread::Result<Result<T, &'static str>>,
+) -> Result<T, CheckResponse> {
+    match decided {
+        Ok(Ok(decided)) => Ok(decided),
         Ok(Err(problem)) => {
             tracing::warn!(id = observed.id(), problem, "a proxy sent a request that cannot be decided");
-            denied(problem)
+            Err(denied(problem))
         }
         Err(_) => {
             tracing::error!(id = observed.id(), "a decision failed");
-            denied("UNKNOWN")
+            Err(denied("UNKNOWN"))
         }
     }
 }
@@ -73,7 +70,11 @@ fn undecided(app: &App, observed: &Observed) -> Option<Line> {
     app.count(made, || Details::unknown(app.live.view().revision()))
 }
 
-fn decide(app: &App, check: &CheckRequest, observed: &Observed) -> Result<(CheckResponse, Option<Line>), &'static str> {
+async fn decide(
+    app: &App,
+    check: &CheckRequest,
+    observed: &Observed,
+) -> Result<(CheckResponse, Option<Line>), &'static str> {
     let attributes = read(check)?;
     let view = app.live.view();
     let decider = view.decider(attributes.extension("kind"));
@@ -82,8 +83,9 @@ fn decide(app: &App, check: &CheckRequest, observed: &Observed) -> Result<(Check
     let http = attributes.request(trust)?;
     let understood = attributes.fulfilled();
     let point = EnforcementPoint { decider, understood: &understood };
-    let begun = Instant::now();
     let bytes = if decider.decide.weight() == 0 { 0 } else { check.encoded_len() };
+    scratch::after_others(decider, bytes).await;
+    let begun = Instant::now();
     let mut judged = scratch::aside(decider, bytes, || point.judge(&http, Some(now())));
     let (surface, outcome, took) = (Surface::Grpc, outcome(&judged), begun.elapsed());
     let made = DecisionEvent { surface, outcome, observed, place: None, took };
@@ -101,11 +103,12 @@ fn decide(app: &App, check: &CheckRequest, observed: &Observed) -> Result<(Check
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_fails_inside_is_denied() {
+    #[tokio::test]
+    async fn what_fails_inside_is_denied() {
         let observed = Observed::named("a");
-        let response = closed(&observed, || panic!("on purpose"));
-        assert_eq!(response.status.unwrap().code, 2);
-        assert!(closed(&observed, || Err("no")).status.unwrap().code != 0);
+        let failed = AssertUnwindSafe(async { panic!("on purpose") }).catch_unwind().await;
+        assert_eq!(decided_or::<()>(&observed, failed).unwrap_err().status.unwrap().code, 2);
+        assert!(decided_or::<()>(&observed, Ok(Err("no"))).unwrap_err().status.unwrap().code != 0);
+        assert_eq!(decided_or(&observed, Ok(Ok(7))).ok(), Some(7));
     }
 }

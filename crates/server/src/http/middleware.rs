@@ -77,6 +77,10 @@ impl<S: Handler + Clone + 'static> Service<Request> for Guarded<S> {
 async fn enter(app: Shared, mut request: Request, handler: impl Handler) -> Result<Response, Infallible> {
     let app = &app;
     let endpoint = Endpoint::of(request.method(), request.uri().path(), &app.config.access.base);
+    if request.version() == Version::HTTP_2 && !endpoint.is_of_proxies() {
+        // Those who ask by the same connection need not wait for it.
+        tokio::task::yield_now().await;
+    }
     let watched = ObservedRequest::begin(app, &mut request);
     let limits = limits::Request::of(app, &request, endpoint);
     let unread = AtomicBool::new(request.version() <= Version::HTTP_11 && !request.body().is_end_stream());

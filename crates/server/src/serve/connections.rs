@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -15,6 +15,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tower::Service;
 
+use super::copied::Copied;
+use super::together::{Asked, Together};
 use crate::app::Shared;
 use crate::auth::Certificate;
 use crate::connection::Connection;
@@ -115,8 +117,10 @@ impl Acceptor {
             request.extensions_mut().insert(connection.clone());
             router.clone().call(request)
         });
-        let served = protocols(head_time).serve_connection(TokioIo::new(stream), service).into_owned();
-        let mut served = pin!(served);
+        let requests = Asked::default();
+        let protocols = protocols(requests.clone(), head_time);
+        let served = protocols.serve_connection(TokioIo::new(Copied(stream)), service).into_owned();
+        let mut served = Together::new(served, requests);
         // Until the protocol is known, nobody else looks at the clock.
         let overdue = async {
             tokio::time::sleep(head_time).await;
@@ -136,7 +140,7 @@ impl Acceptor {
         let mut is_ending = false;
         loop {
             tokio::select! {
-                ended = served.as_mut() => {
+                ended = &mut served => {
                     if let Err(error) = ended {
                         tracing::debug!(error, %peer, "a connection ended early");
                     }
@@ -148,7 +152,7 @@ impl Acceptor {
                 }
                 () = ends.as_mut(), if !is_ending => {
                     is_ending = true;
-                    served.as_mut().graceful_shutdown();
+                    served.connection().graceful_shutdown();
                 }
             }
         }
@@ -193,9 +197,10 @@ async fn answer_beyond(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
 /// Bytes of the head of a request.
 const HEAD: usize = 64 * 1024;
 
-fn protocols(head_time: Duration) -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(head_time).max_buf_size(HEAD);
+fn protocols(requests: Asked, head_time: Duration) -> Builder<Asked> {
+    let mut builder = Builder::new(requests);
+    // Answers of HTTP/1 come one by one: there is nothing to put together.
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(head_time).max_buf_size(HEAD).writev(true);
     builder
         .http2()
         .timer(TokioTimer::new())
