@@ -167,11 +167,12 @@ impl Dialect for Kuma {
     }
 
     fn complete(&self, snapshot: Snapshot, _other_editions: Vec<PolicyKind>, _settings: &Companions) -> Snapshot {
-        snapshot.keeping(Arc::new(unattached::Unattached::default()))
+        snapshot.keeping(Arc::new(unattached::Unattached::default())).keeping(Arc::new(ends::Directory::default()))
     }
 
-    fn complete_after(&self, _before: &Snapshot, next: Snapshot, _changed: &BTreeSet<SourceId>) -> Snapshot {
-        next.keeping(Arc::new(unattached::Unattached::default()))
+    fn complete_after(&self, before: &Snapshot, next: Snapshot, _changed: &BTreeSet<SourceId>) -> Snapshot {
+        let directory = ends::Directory::after(before, &next);
+        next.keeping(Arc::new(unattached::Unattached::default())).keeping(Arc::new(directory))
     }
 
     fn warnings(&self, snapshot: &Snapshot) -> Vec<Diagnostic> {

@@ -4,20 +4,22 @@
 //! leave no doubt; `kuma.io/service=web,cloud=aws` asks for tags that nobody needs to have, `cloud=?` for one whose value is
 //! not known.
 
+mod directory;
 mod names;
 pub(in crate::kuma) mod tagged;
 mod written;
 
 use std::collections::HashSet;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use upheld_engine::merge::Target;
 use upheld_engine::{Granularity, ObjectId, Snapshot};
-use upheld_model::{Diagnostic, Fault, Lookup, Object, Part, PolicyContent, Role, Side, Sym, TagSet};
+use upheld_model::{Diagnostic, Fault, Lookup, Object, Part, Role, Side, Sym, TagSet};
 
+use self::directory::Named;
+pub(super) use self::directory::{Directory, meshes};
 use self::names::{Finder, offers};
 use self::written::suggest;
-use super::SERVICE_TAGS;
 use super::resources::ResourceType;
 use crate::document::DEFAULT_MESH;
 
@@ -130,8 +132,7 @@ pub fn connect<'s>(
     if !problems.is_empty() {
         return Err(problems);
     }
-    let all = meshes(snapshot);
-    match (known, all.as_slice()) {
+    match (known, meshes(snapshot).as_slice()) {
         (Some(mesh), _) => Ok(Connection { mesh, source, destination }),
         (None, [mesh]) => Ok(Connection { mesh: *mesh, source, destination }),
         (None, []) => Ok(Connection { mesh: lookup.symbol(DEFAULT_MESH), source, destination }),
@@ -152,21 +153,6 @@ pub fn find_mesh(snapshot: &Snapshot, name: &str) -> Result<Sym, Diagnostic> {
     })
 }
 
-/// All meshes that something is in, by name.
-pub fn meshes(snapshot: &Snapshot) -> Vec<Sym> {
-    let of_kuma = |kind: Sym| ResourceType::of(snapshot.text(kind)).is_some();
-    // There are many objects, of few kinds in few meshes.
-    let seen: FxHashSet<(Sym, Sym)> =
-        snapshot.objects().iter().map(|(_, object)| (object.kind, object.scope)).collect();
-    let objects = seen.into_iter().filter(|(kind, _)| of_kuma(*kind)).map(|(_, scope)| scope);
-    let policies = snapshot.policies().iter().filter(|(_, policy)| !matches!(policy.says, PolicyContent::Document));
-    let mut meshes: Vec<Sym> = objects.chain(policies.map(|(_, policy)| policy.scope)).collect();
-    meshes.sort_unstable();
-    meshes.dedup();
-    meshes.sort_by(|a, b| snapshot.text(*a).cmp(snapshot.text(*b)));
-    meshes
-}
-
 /// All proxies, by mesh and name.
 pub fn proxies(snapshot: &Snapshot) -> impl Iterator<Item = (ObjectId, &Object)> {
     of_type(snapshot, ResourceType::Dataplane)
@@ -178,7 +164,7 @@ fn of_type(snapshot: &Snapshot, kind: ResourceType) -> impl Iterator<Item = (Obj
 }
 
 /// A service: who it is, and the one tag that callers know of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Service {
     /// Its mesh.
     pub mesh: Sym,
@@ -188,26 +174,17 @@ pub struct Service {
     pub name: Sym,
 }
 
-/// All services that something offers or calls, by mesh and name. Where the old and the new name of the tag are both in
-/// use, the one that somebody offers counts.
+/// All services that something offers or calls, by mesh and name.
 pub fn services(snapshot: &Snapshot) -> Vec<Service> {
-    let keys: Vec<Sym> = SERVICE_TAGS.iter().filter_map(|tag| snapshot.symbols().get(tag)).collect();
-    // Many offer and call the same ones: the best of each is kept.
-    let mut best: FxHashMap<(Sym, Sym), (bool, usize, Sym)> = FxHashMap::default();
-    for (_, object) in snapshot.objects().iter() {
-        for part in &object.parts {
-            let tag = keys.iter().enumerate().find_map(|(age, key)| Some((age, part.tags.get(*key)?)));
-            if let Some((age, (tag, name))) = tag.and_then(|(age, tag)| Some((age, (tag.key, tag.value?)))) {
-                let own = (part.role == Role::Outbound, age, tag);
-                let known = best.entry((object.scope, name)).or_insert(own);
-                *known = own.min(*known);
-            }
-        }
-    }
-    let mut services: Vec<Service> =
-        best.into_iter().map(|((mesh, name), (_, _, tag))| Service { mesh, tag, name }).collect();
-    services.sort_by_key(|service| (snapshot.text(service.mesh), snapshot.text(service.name)));
-    services
+    Named::of(snapshot).services.clone()
+}
+
+/// What a proxy offers under one of some tags: each tag with the name of the service.
+fn offered(proxy: &Object, tags: &[Sym]) -> impl Iterator<Item = (Sym, Sym)> {
+    let parts = proxy.parts.iter().filter(|part| part.role != Role::Outbound);
+    parts.flat_map(|part| {
+        tags.iter().filter_map(|tag| part.tags.get(*tag)).filter_map(|tag| Some((tag.key, tag.value?)))
+    })
 }
 
 /// What callers look like to selectors: each inbound, and the gateway. A proxy without a gateway offers an empty set
@@ -234,13 +211,15 @@ pub fn destinations(snapshot: &Snapshot, mesh: Sym, each: Granularity) -> Vec<Me
     match each {
         Granularity::Service => {
             let own = services(snapshot).into_iter().filter(|service| service.mesh == mesh);
+            let mut external: FxHashMap<Sym, Vec<&Object>> = FxHashMap::default();
+            for (_, object) in of_type(snapshot, ResourceType::ExternalService).filter(|(_, one)| one.scope == mesh) {
+                external.entry(object.name).or_default().push(object);
+            }
             own.map(|service| {
                 // As a name does: an external service that alone offers a service of its name knows all tags.
-                let same =
-                    |object: &Object| object.scope == mesh && object.name == service.name && offers(object, service);
-                let external = of_type(snapshot, ResourceType::ExternalService).find(|(_, object)| same(object));
+                let external = external.get(&service.name).into_iter().flatten().find(|one| offers(one, service));
                 match external.filter(|_| !offered.contains(&(service.tag, Some(service.name)))) {
-                    Some((_, object)) => external_member(snapshot, object),
+                    Some(object) => external_member(snapshot, object),
                     None => service_member(snapshot, service),
                 }
             })

@@ -122,6 +122,11 @@ impl<T: Described> Roster<T> {
         self.sorted.is_empty()
     }
 
+    /// Whether all items are those of another roster, under the same ids.
+    pub fn has_same_items(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.items.unshared(&other.items) == 0
+    }
+
     /// Whether there is one of a type.
     pub fn has_kind(&self, kind: &str, symbols: &Symbols) -> bool {
         let kind_of = |id: &Id<T>| self.get(*id).map(|item| symbols.text(item.identity().0));

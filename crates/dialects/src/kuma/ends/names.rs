@@ -5,15 +5,12 @@ use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Fault, Lookup, Object, Role, Side, Sym, TagSet};
 
+use super::directory::Named;
 use super::tagged::{has_policies, without_proxies};
 use super::written::{Kind, Reading, readings, suggest, tags};
-use super::{
-    End, Is, Member, Service, called_parts, caller_parts, external_member, inbound_member, of_type, proxies,
-    service_member, services,
-};
+use super::{End, Is, Member, Service, called_parts, caller_parts, external_member, inbound_member, service_member};
 use crate::document::Resource;
 use crate::kuma::SERVICE_TAGS;
-use crate::kuma::resources::ResourceType;
 
 /// A thing that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +20,13 @@ pub(super) enum Thing {
     Service(Service),
     /// A real resource that can be called.
     Resource(ObjectId),
+}
+
+impl Thing {
+    /// Whether it can be who calls.
+    fn calls(self) -> bool {
+        matches!(self, Self::Proxy(_) | Self::Service(_))
+    }
 }
 
 /// What was found for one end.
@@ -85,14 +89,19 @@ impl<'s> Finder<'s> {
                         && matches(self.name(thing), reading.name)
                 })
         };
-        let all = self.things(side);
-        let named = |matches: &dyn Fn(&str, &str) -> bool| -> Vec<(Thing, Sym)> {
-            all.iter().copied().filter(|(thing, mesh)| fits(*thing, *mesh, matches)).collect()
-        };
-        let mut things = named(&|name, wanted| name == wanted);
+        let named = Named::of(self.snapshot);
+        let can_be = |thing: Thing| side == Side::Destination || thing.calls();
+        let names = readings.iter().filter_map(|reading| self.snapshot.symbols().get(reading.name));
+        let mut things: Vec<(Thing, Sym)> = named
+            .called(names)
+            .filter(|(thing, mesh)| can_be(*thing) && fits(*thing, *mesh, &|name, wanted| name == wanted))
+            .collect();
+        let all = || named.things.iter().copied().filter(|(thing, _)| can_be(*thing));
         if things.is_empty() {
             // A name of Kubernetes without its namespace.
-            things = named(&|name, wanted| name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.')));
+            let without =
+                |name: &str, wanted: &str| name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.'));
+            things = all().filter(|(thing, mesh)| fits(*thing, *mesh, &without)).collect();
         }
         // Only a called proxy has inbounds to pick, and a real resource ports.
         let has_inbounds =
@@ -105,7 +114,7 @@ impl<'s> Finder<'s> {
             return Ok(Found::OnlyNamed(written.to_owned(), TagSet::new([tag])));
         }
         if things.is_empty() {
-            return Err(self.not_found(side, written, whole, &readings, &all));
+            return Err(self.not_found(side, written, whole, &readings, &all().collect::<Vec<_>>()));
         }
         Ok(Found::Things { written: written.to_owned(), section, things: self.without_doubles(side, things) })
     }
@@ -181,20 +190,6 @@ impl<'s> Finder<'s> {
         references.any(|reference| says(&reference, "kind", "MeshService") && says(&reference, "name", name))
     }
 
-    fn things(&self, side: Side) -> Vec<(Thing, Sym)> {
-        let mut things: Vec<_> = proxies(self.snapshot).map(|(id, object)| (Thing::Proxy(id), object.scope)).collect();
-        if side == Side::Destination {
-            let external = of_type(self.snapshot, ResourceType::ExternalService);
-            things.extend(external.map(|(id, object)| (Thing::External(id), object.scope)));
-            let real = self.snapshot.objects().iter().filter(|(_, object)| {
-                Kind::REAL.iter().any(|kind| kind.type_name() == Some(self.snapshot.text(object.kind)))
-            });
-            things.extend(real.map(|(id, object)| (Thing::Resource(id), object.scope)));
-        }
-        things.extend(services(self.snapshot).into_iter().map(|service| (Thing::Service(service), service.mesh)));
-        things
-    }
-
     /// Two names of one thing are not ambiguous: an external service and the service that it alone offers (the first knows all
     /// tags), and a proxy that is all of the service that calls.
     fn without_doubles(&self, side: Side, mut things: Vec<(Thing, Sym)>) -> Vec<(Thing, Sym)> {
@@ -207,7 +202,7 @@ impl<'s> Finder<'s> {
                     offering.is_empty() && self.object(*id).is_some_and(|object| offers(object, *service))
                 }
                 Thing::Proxy(id) => {
-                    let only = self.proxies_of(*service).map(|(id, _)| id).eq([*id]);
+                    let only = self.proxies_of(*service).iter().map(|(id, _)| *id).eq([*id]);
                     side == Side::Source && only
                 }
                 Thing::Service(_) | Thing::Resource(_) => false,
@@ -247,13 +242,14 @@ impl<'s> Finder<'s> {
         }
     }
 
-    fn proxies_of(&self, service: Service) -> impl Iterator<Item = (ObjectId, &'s Object)> {
-        proxies(self.snapshot).filter(move |(_, object)| object.scope == service.mesh && offers(object, service))
+    fn proxies_of(&self, service: Service) -> Vec<(ObjectId, &'s Object)> {
+        let named = Named::of(self.snapshot);
+        named.proxies_of(service).iter().filter_map(|id| Some((*id, self.object(*id)?))).collect()
     }
 
     /// The proxies of a service that calls.
     fn callers(&self, service: Service) -> Result<Vec<Member>, Diagnostic> {
-        let members: Vec<Member> = self.proxies_of(service).map(|(id, _)| self.caller(id)).collect();
+        let members: Vec<Member> = self.proxies_of(service).into_iter().map(|(id, _)| self.caller(id)).collect();
         if members.is_empty() {
             let name = self.snapshot.text(service.name);
             return Err(Diagnostic::error(
@@ -268,8 +264,8 @@ impl<'s> Finder<'s> {
     /// The inbounds that offer a service.
     fn offering(&self, service: Service) -> Vec<Member> {
         let offers = |tags: &TagSet| tags.get(service.tag).is_some_and(|tag| tag.value == Some(service.name));
-        let proxies = self.proxies_of(service);
-        proxies
+        self.proxies_of(service)
+            .into_iter()
             .flat_map(|(id, object)| {
                 let parts = called_parts(object).filter(|part| part.role == Role::Inbound && offers(&part.tags));
                 parts.map(|part| inbound_member(self.snapshot, id, object, part)).collect::<Vec<_>>()

@@ -262,6 +262,10 @@ impl Query<'_> {
         destinations: &[Option<Member>],
     ) -> [Vec<Vec<usize>>; 2] {
         let mut all = [vec![Vec::new(); sources.len()], vec![Vec::new(); destinations.len()]];
+        if sources.len() <= 1 && destinations.len() <= 1 {
+            // There is nobody to be told apart from.
+            return all;
+        }
         let [from, to] = &mut all;
         for select in kinds.iter().filter_map(|kind| self.snapshot.select(*kind, self.connection.mesh)) {
             let mut cells = Cells::new(select);
