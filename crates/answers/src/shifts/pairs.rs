@@ -74,9 +74,12 @@ impl Compared<'_, '_> {
         // Layers of the same policies may come to different results in different cells; a winner alone is always the same.
         let mut cells: BTreeMap<Cell, Connections<'_>> = BTreeMap::new();
         let layered = was.pairs.is_layered() || is.pairs.is_layered();
+        // There may be millions of cells, so lists and not maps are walked.
+        let columns: Vec<(&(usize, usize), &Vec<&str>)> = called.classes.iter().collect();
         for (row, ((was_row, is_row), from)) in callers.classes.iter().enumerate() {
-            for (column, ((was_column, is_column), to)) in called.classes.iter().enumerate() {
-                let (old, new) = (was.at(*was_row, *was_column), is.at(*is_row, *is_column));
+            let (was_row, is_row) = (was.row(*was_row), is.row(*is_row));
+            for (column, ((was_column, is_column), to)) in columns.iter().enumerate() {
+                let (old, new) = (standing_at(was_row, *was_column), standing_at(is_row, *is_column));
                 if same.get(old as usize).copied().flatten() == Some(new) {
                     continue;
                 }
@@ -276,8 +279,9 @@ impl<'s> Side<'s> {
         Self { snapshot, pairs: Named { snapshot, pairs }, cells, standings }
     }
 
-    fn at(&self, row: usize, column: usize) -> u32 {
-        self.cells.get(row).and_then(|row| row.get(column)).copied().unwrap_or(u32::MAX)
+    /// Who stands for a class of callers, by class of those called.
+    fn row(&self, row: usize) -> &[u32] {
+        self.cells.get(row).map_or(&[], |row| row)
     }
 
     /// For each of who stands here, who stands there if nothing about them changed.
@@ -294,6 +298,10 @@ impl<'s> Side<'s> {
     fn unchanged(&self, standing: &Standing) -> Option<Vec<Unchanged<'s>>> {
         standing.policies.iter().map(|policy| Unchanged::of(self.snapshot, *policy)).collect()
     }
+}
+
+fn standing_at(row: &[u32], column: usize) -> u32 {
+    row.get(column).copied().unwrap_or(u32::MAX)
 }
 
 /// A policy as it is called, with the fingerprint of its document.
