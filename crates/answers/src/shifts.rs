@@ -23,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use upheld_dialects::comply::questions::{AtMoment, turned};
 use upheld_dialects::{changed, dialects};
+use upheld_model::Side;
 use upheld_report::{
     Cause, Certainty, Comparison, Direction, Example, FieldShift, Report, Shift, ShiftCounts, ShiftedViolation,
     Shifting, Shifts, Size, Standing, Turn, Verdict, one_line,
@@ -62,7 +63,7 @@ pub(crate) fn shifts_of_owners(
             *all.owners.entry(violation.workspace.clone()).or_default() += 1;
         }
     }
-    let compared = Compared { before, after, causes: &causes, owners };
+    let compared = Compared { before, after, causes: &causes, owners, among: None };
     all = all.with(compared.pairs(progress)).with(compared.places());
     for dialect in dialects() {
         if let Some(possible) = dialect.possible_shifts(before.snapshot(), after.snapshot(), &changed) {
@@ -81,12 +82,28 @@ fn not_compared(what: String, because: impl Into<String>) -> Shifts {
 /// What is otherwise in the answers to one question, or to one and another that was asked before.
 pub(crate) fn shifts_of(before: &World<'_>, after: &World<'_>, answers: &Answers<'_>) -> Shifts {
     let changed = changed(before.snapshot(), after.snapshot());
-    let compared = Compared { before, after, causes: &Causes::of(&changed), owners: Owners::NotCounted };
+    let compared = Compared { before, after, causes: &Causes::of(&changed), owners: Owners::NotCounted, among: None };
     let size = if answers.words.to.is_some() { Size::Connections(1) } else { Size::Places(1) };
     let found = compared.otherwise(answers, size);
     let counts =
         ShiftCounts { compared: answers.after.len() as u64, changed: found.len() as u64, ..ShiftCounts::default() };
     Shifts { changed: changed.clone(), counts, shifts: found, ..Shifts::default() }.finished()
+}
+
+/// What changes for some connections.
+pub(crate) fn shifts_among(before: &World<'_>, after: &World<'_>, among: &Among<'_>) -> Shifts {
+    let changed = changed(before.snapshot(), after.snapshot());
+    let causes = Causes::of(&changed);
+    let compared = Compared { before, after, causes: &causes, owners: Owners::NotCounted, among: Some(among) };
+    Shifts { changed: changed.clone(), ..compared.pairs(&()) }.finished()
+}
+
+/// Some connections.
+pub(crate) struct Among<'a> {
+    /// Under this kind of policy, or under all.
+    pub(crate) kind: Option<&'a str>,
+    /// Whether an end is looked at, by its mesh, its side and its name.
+    pub(crate) fits: &'a dyn Fn(&str, Side, &str) -> bool,
 }
 
 /// Two worlds, and what is not the same in them.
@@ -95,6 +112,8 @@ struct Compared<'w, 's> {
     after: &'w World<'s>,
     causes: &'w Causes<'w>,
     owners: Owners,
+    /// The connections that are looked at; all if nobody chose.
+    among: Option<&'w Among<'w>>,
 }
 
 /// Violations that begin and end.

@@ -42,7 +42,7 @@ use upheld_dialects::access::decider::{Decider, WhichKind};
 use upheld_dialects::access::questions::edition;
 use upheld_dialects::comply::questions::judged;
 use upheld_dialects::question::{Options, Words};
-use upheld_report::Refused;
+use upheld_report::{Proof, Refused, Shifting};
 
 /// Which tests are run, and what is counted. Everything may be left out.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
@@ -74,8 +74,13 @@ fn setting(options: &Options) -> Setting {
     Setting { edition: edition(options), now: options.now }
 }
 
-/// Runs the tests that lie beside the policies.
-pub(crate) fn run(world: &World<'_>, question: &TestQuestion, progress: &dyn Progress) -> Result<TestReport, Refused> {
+/// Runs the tests that lie beside the policies; with another world, what must stay as it was there is looked at.
+pub(crate) fn run(
+    world: &World<'_>,
+    before: Option<&World<'_>>,
+    question: &TestQuestion,
+    progress: &dyn Progress,
+) -> Result<TestReport, Refused> {
     let snapshot = world.snapshot();
     let mut found = Diagnostics::default();
     let cases = read(snapshot.files(), setting(world.options()), &mut found);
@@ -88,17 +93,44 @@ pub(crate) fn run(world: &World<'_>, question: &TestQuestion, progress: &dyn Pro
     // What some of the cases decide says little about all of them.
     let whole = question.only.is_none() && question.tag.is_empty();
     let counts = !question.no_coverage && (whole || question.fail_under.is_some());
-    let mut runner = Runner { world, instead: None, counter: counts.then(|| Counter::new(snapshot)) };
+    let mut runner = Runner { world, before, instead: None, counter: counts.then(|| Counter::new(snapshot)) };
     let cases: Vec<Tested> = selected.iter().map(|case| runner.case(case)).collect();
     let coverage = runner.counter.map(|counter| counter.finish(question.fail_under));
     let mutation = question.mutate.then(|| mutate::mutate(world, &passed(&selected, &cases), progress));
     Ok(TestReport { summary: Summary::of(&cases), cases, coverage, mutation })
 }
 
-/// The cases that came out as expected: only these can notice something.
+/// Why nobody looks at what must stay as it was.
+const NOTHING_BEFORE: &str = "there is nothing to compare with: `upheld test --since main`";
+
+/// The invariants beside a world that say what must stay as it is in another one before, and do not hold, or may not.
+pub(crate) fn unkept(before: &World<'_>, after: &World<'_>) -> Vec<Shifting> {
+    let mut found = Diagnostics::default();
+    let cases = read(after.snapshot().files(), setting(after.options()), &mut found);
+    let changes = cases.iter().filter(|case| case.skip.is_none()).filter_map(|case| match &case.asks {
+        Asks::Invariant(invariant) if invariant.is_about_changes() => Some((&case.name, invariant)),
+        _ => None,
+    });
+    changes
+        .filter_map(|(name, invariant)| {
+            let name = name.clone();
+            match invariant.proof(after, Some(before), None) {
+                Ok(Proof { verdict: Proved::Holds, .. }) => None,
+                Ok(proof) => Some(Shifting::Invariant { name, verdict: proof.verdict, because: proof.headline.text }),
+                Err(refused) => {
+                    let because = words(&refused.diagnostics);
+                    Some(Shifting::Invariant { name, verdict: Proved::Undecided, because })
+                }
+            }
+        })
+        .collect()
+}
+
+/// The cases that came out as expected: only these can notice something. That something changed is no news here.
 fn passed<'c>(selected: &[&'c Case], tested: &[Tested]) -> Vec<&'c Case> {
-    let ended = selected.iter().zip(tested);
-    ended.filter(|(_, tested)| tested.state == TestState::Passed).map(|(case, _)| *case).collect()
+    let is_about_changes = |case: &Case| matches!(&case.asks, Asks::Invariant(one) if one.is_about_changes());
+    let ended = selected.iter().zip(tested).filter(|(_, tested)| tested.state == TestState::Passed);
+    ended.map(|(case, _)| *case).filter(|case| !is_about_changes(case)).collect()
 }
 
 /// Cases that no policy could answer, told once for each reason.
@@ -129,6 +161,8 @@ fn decider<'s>(snapshot: &'s Snapshot, options: &Options, kind: Option<&str>) ->
 
 struct Runner<'w, 's> {
     world: &'w World<'s>,
+    /// What was before.
+    before: Option<&'w World<'s>>,
     /// Policies that are asked instead of those of their kind.
     instead: Option<(KindId, &'w Decide)>,
     /// Where it is told what no case decides.
@@ -151,6 +185,10 @@ impl Runner<'_, '_> {
         if case.skip.is_none() {
             match &case.asks {
                 Asks::Decision { .. } | Asks::Arrival { .. } => self.decision(case, &mut tested),
+                Asks::Invariant(invariant) if invariant.is_about_changes() && self.before.is_none() => {
+                    tested.because = Some(NOTHING_BEFORE.to_owned());
+                    return tested;
+                }
                 Asks::Invariant(invariant) => return self.invariant(invariant, tested),
                 Asks::Explanation(question) => {
                     let options = self.world.options().clone();
@@ -179,7 +217,7 @@ impl Runner<'_, '_> {
 
     /// Whether something holds everywhere.
     fn invariant(&self, invariant: &Invariant, tested: Tested) -> Tested {
-        let proof = match invariant.proof(self.world, self.instead) {
+        let proof = match invariant.proof(self.world, self.before, self.instead) {
             Ok(proof) => proof,
             Err(refused) => return unanswered(tested, &refused.diagnostics),
         };
@@ -288,11 +326,15 @@ impl Runner<'_, '_> {
 
 /// A question without an answer cannot have the right one.
 fn unanswered(tested: Tested, problems: &[Diagnostic]) -> Tested {
+    Tested { state: TestState::Failed, because: Some(words(problems)), ..tested }
+}
+
+fn words(problems: &[Diagnostic]) -> String {
     let words = problems.iter().map(|problem| {
         let help = problem.help.first().map(|help| format!(" ({help})")).unwrap_or_default();
         format!("{}{help}", problem.message)
     });
-    Tested { state: TestState::Failed, because: Some(words.collect::<Vec<_>>().join("; ")), ..tested }
+    words.collect::<Vec<_>>().join("; ")
 }
 
 /// What answers say in a sentence each; of several, those that differ from what was expected.

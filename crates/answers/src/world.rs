@@ -120,6 +120,13 @@ impl<'s> World<'s> {
         shifts(self, after, progress)
     }
 
+    /// The same, with the invariants beside the other world that say what must not change.
+    pub fn review(&self, after: &World<'_>, progress: &dyn Progress) -> Shifts {
+        let mut shifts = self.shifts(after, progress);
+        shifts.notes.extend(testing::unkept(self, after).into_iter().map(Into::into));
+        shifts
+    }
+
     /// What is odd about what was read, where questions are asked about it.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         dialects().flat_map(|dialect| dialect.warnings(self.snapshot)).collect()
@@ -158,7 +165,17 @@ impl<'s> World<'s> {
 
     /// Do policies decide as the tests beside them expect?
     pub fn test(&self, question: &TestQuestion, progress: &dyn Progress) -> Result<TestReport, Refused> {
-        testing::run(self, question, progress)
+        testing::run(self, None, question, progress)
+    }
+
+    /// The same, and does what must not change say what it said in another world?
+    pub fn test_since(
+        &self,
+        before: &World<'_>,
+        question: &TestQuestion,
+        progress: &dyn Progress,
+    ) -> Result<TestReport, Refused> {
+        testing::run(self, Some(before), question, progress)
     }
 
     /// What was read.

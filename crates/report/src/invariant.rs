@@ -1,6 +1,6 @@
 //! Whether something holds that must hold everywhere, with what speaks against it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{At, Certainty, Example, Holding, Phrase, Size};
 
@@ -17,7 +17,7 @@ pub struct Proof {
 }
 
 /// Whether an invariant holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Proved {
     /// Everywhere that was looked at, and all was looked at.

@@ -323,7 +323,7 @@ impl Reporter<'_> {
 
     fn notes(&self) -> Vec<Remark> {
         let mut notes = Vec::new();
-        if self.deciding().is_some_and(|rung| rung.arbitrary()) {
+        if self.deciding().is_some_and(Rung::arbitrary) {
             let tied = self.beaten().next().map(|lost| self.policy_name(lost.entry));
             notes.extend(tied.map(|before| Remark::Tie { before }));
         }

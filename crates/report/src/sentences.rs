@@ -21,6 +21,7 @@ pub use self::holding::Holding;
 pub use self::mutation::Mutated;
 pub use self::reaching::Reaching;
 pub use self::remarks::Remark;
+pub(crate) use self::shifting::INVARIANT_NOTE;
 pub use self::shifting::Shifting;
 use super::Phrase;
 

@@ -359,6 +359,11 @@ pub enum Turn {
 }
 
 impl Shifts {
+    /// Whether something must stay as it is and does not, or nobody can tell.
+    pub fn breaks_invariants(&self) -> bool {
+        self.notes.iter().any(|note| note.code == crate::sentences::INVARIANT_NOTE)
+    }
+
     /// Together with what else is otherwise.
     #[must_use]
     pub fn with(mut self, more: Self) -> Self {

@@ -40,3 +40,31 @@ pub(crate) fn aside<T>(decider: Decider<'_>, bytes: usize, decide: impl FnOnce()
     }
     decide()
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+    use upheld_dialects::access::decider::WhichKind;
+    use upheld_dialects::access::{DEFAULT_SEMANTICS, Edition, POLICY};
+    use upheld_loader::load::load;
+    use upheld_loader::{Format, Input};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_may_take_long_lets_others_go_first() {
+        let policy = |number: usize| {
+            format!(
+                "- {{id: p{number}, effect: deny, subjects: [], resources: [{{path: '/x*y?z*w{number}'}}], actions: []}}\n"
+            )
+        };
+        let policies = format!("policies:\n{}", (0..50).map(policy).collect::<String>());
+        let loaded = load(vec![Input::text("a.yaml", Format::Yaml, policies)], &[DEFAULT_SEMANTICS]).unwrap();
+        let decider = Decider::of(&loaded.snapshot, WhichKind::Named(POLICY), Edition::Strict).unwrap();
+        assert!(decider.decide.weight() > 0);
+        assert!(after_others(decider, 1).now_or_never().is_some(), "a short text is over at once");
+        let mut long = Box::pin(after_others(decider, QUICK));
+        assert!(long.as_mut().now_or_never().is_none(), "others go first");
+        long.await;
+    }
+}

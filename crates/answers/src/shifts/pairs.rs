@@ -9,13 +9,13 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 use upheld_dialects::dialects;
 use upheld_engine::{KindId, PolicyId, PolicyKind, Snapshot};
-use upheld_model::{Object, Sym};
+use upheld_model::{Object, Side as End, Sym};
 use upheld_report::{Depth, Shift, ShiftCounts, Shifts, Size};
 
 use super::causes::Causes;
 use super::local::Local;
 use super::{Answers, Asked, Compared, Gathered, Owners, not_compared};
-use crate::all_pairs::{Pairs, Standing, tally};
+use crate::all_pairs::{Pairs, Standing, ends_of, tally};
 use crate::owners::of_object;
 use crate::progress::Progress;
 use crate::{Options, Words, World};
@@ -28,12 +28,19 @@ impl Compared<'_, '_> {
         let kinds: BTreeSet<&str> = kinds(was).chain(kinds(is)).map(|(name, _)| name).collect();
         let meshes: BTreeSet<&str> = scopes(was).chain(scopes(is)).map(|(name, _)| name).collect();
         let wanted = self.after.options().mesh.as_deref();
-        for kind in kinds.into_iter().filter(|kind| !self.same_rules() || concerns(self.causes, [was, is], kind)) {
+        let is_meant = |kind: &str| self.among.and_then(|among| among.kind).is_none_or(|only| only == kind);
+        let is_concerned = |kind: &str| {
+            // What is proved is counted, also where nothing can have changed.
+            self.among.is_some() || !self.same_rules() || concerns(self.causes, [was, is], kind)
+        };
+        for kind in kinds.into_iter().filter(|kind| is_meant(kind) && is_concerned(kind)) {
             let mut own = Shifts::default();
             for mesh in meshes.iter().filter(|mesh| wanted.is_none_or(|wanted| wanted == **mesh)) {
                 own = own.with(self.pairs_of(kind, mesh, progress));
             }
-            if own.counts == ShiftCounts::default() && self.rewritten(kind) {
+            // Where somebody chose connections, there may be others.
+            let is_read = self.among.is_some() && meshes.iter().any(|mesh| has_ends(is, kind, mesh));
+            if own.counts == ShiftCounts::default() && !is_read && self.rewritten(kind) {
                 own = own.with(not_compared(kind.to_owned(), "nothing was read that it could apply to"));
             }
             all = all.with(own);
@@ -55,21 +62,26 @@ impl Compared<'_, '_> {
 
     fn pairs_of(&self, kind: &str, mesh: &str, progress: &dyn Progress) -> Shifts {
         let snapshots = [self.before.snapshot(), self.after.snapshot()];
-        let local = if self.same_rules() { Local::of(snapshots, self.causes, kind, mesh) } else { None };
+        let is_local = self.same_rules() && self.among.is_none();
+        let local = if is_local { Local::of(snapshots, self.causes, kind, mesh) } else { None };
         let (all, [was, is]) = match local {
             Some(local) => (Some(local.all), local.sides(progress)),
             None => (None, snapshots.map(|snapshot| Side::of(snapshot, kind, mesh, progress))),
         };
         // Under other rules the same policy may come to something else.
         let same = if self.same_rules() { was.same_as(&is) } else { Vec::new() };
-        let callers = Joint::of(was.pairs.callers(), is.pairs.callers());
-        let called = Joint::of(was.pairs.called(), is.pairs.called());
+        let is_chosen = |end: End| move |name: &str| self.among.is_none_or(|among| (among.fits)(mesh, end, name));
+        let callers = Joint::of(was.pairs.callers(), is.pairs.callers(), is_chosen(End::Source));
+        let called = Joint::of(was.pairs.called(), is.pairs.called(), is_chosen(End::Destination));
         let compared = all.unwrap_or(callers.both * called.both);
-        let mut counts = ShiftCounts {
-            compared,
-            began: if all.is_some() { 0 } else { is.pairs.count() as u64 - compared },
-            ended: if all.is_some() { 0 } else { was.pairs.count() as u64 - compared },
-            ..ShiftCounts::default()
+        let mut counts = match all {
+            Some(_) => ShiftCounts { compared, ..ShiftCounts::default() },
+            None => ShiftCounts {
+                compared,
+                began: callers.after * called.after - compared,
+                ended: callers.before * called.before - compared,
+                ..ShiftCounts::default()
+            },
         };
         // Layers of the same policies may come to different results in different cells; a winner alone is always the same.
         let mut cells: BTreeMap<Cell, Connections<'_>> = BTreeMap::new();
@@ -94,6 +106,7 @@ impl Compared<'_, '_> {
             after: &World::new(self.after.snapshot(), &after),
             causes: self.causes,
             owners: self.owners,
+            among: None,
         };
         let owned = self.owned(mesh, &callers);
         let mut owners: BTreeMap<Option<String>, u64> = BTreeMap::new();
@@ -259,10 +272,6 @@ impl<'s> Named<'s> {
         self.pairs.iter().flat_map(Pairs::called).collect()
     }
 
-    fn count(&self) -> usize {
-        self.pairs.as_ref().map_or(0, Pairs::count)
-    }
-
     fn is_layered(&self) -> bool {
         self.pairs.as_ref().is_some_and(Pairs::is_layered)
     }
@@ -319,6 +328,11 @@ impl<'s> Unchanged<'s> {
     }
 }
 
+/// Whether something was read that policies of a kind can apply to.
+fn has_ends(snapshot: &Snapshot, kind: &str, mesh: &str) -> bool {
+    found(snapshot, kind, mesh).is_some_and(|(kind, mesh)| !ends_of(snapshot, kind, mesh).callers.is_empty())
+}
+
 pub(super) fn found(snapshot: &Snapshot, kind: &str, mesh: &str) -> Option<(KindId, Sym)> {
     let kind = snapshot.kinds().iter().find(|(_, known)| snapshot.text(known.name) == kind).map(|(id, _)| id)?;
     let (_, mesh) = scopes(snapshot).find(|(name, _)| *name == mesh)?;
@@ -328,19 +342,25 @@ pub(super) fn found(snapshot: &Snapshot, kind: &str, mesh: &str) -> Option<(Kind
 /// Ends that are there before and after, by their two classes.
 struct Joint<'n> {
     classes: BTreeMap<(usize, usize), Vec<&'n str>>,
+    /// How many there are on each side, and on both.
+    before: u64,
+    after: u64,
     both: u64,
 }
 
 impl<'n> Joint<'n> {
-    fn of(before: Vec<(&'n str, usize)>, after: Vec<(&'n str, usize)>) -> Self {
+    fn of(before: Vec<(&'n str, usize)>, after: Vec<(&'n str, usize)>, is_chosen: impl Fn(&str) -> bool) -> Self {
+        let [before, after] =
+            [before, after].map(|all| all.into_iter().filter(|(name, _)| is_chosen(name)).collect::<Vec<_>>());
+        let [before_count, after_count] = [&before, &after].map(|all| all.len() as u64);
         let was: FxHashMap<&str, usize> = before.into_iter().collect();
-        let (mut classes, mut both): (BTreeMap<_, Vec<&str>>, u64) = (BTreeMap::new(), 0);
+        let mut joint = Self { classes: BTreeMap::new(), before: before_count, after: after_count, both: 0 };
         for (name, is) in after {
             if let Some(was) = was.get(name) {
-                classes.entry((*was, is)).or_default().push(name);
-                both += 1;
+                joint.classes.entry((*was, is)).or_default().push(name);
+                joint.both += 1;
             }
         }
-        Self { classes, both }
+        joint
     }
 }

@@ -128,7 +128,7 @@ pub(crate) fn asked(loaded: &Loaded, kind: &str, from: &str, to: &str) -> Option
 }
 
 /// What a report comes to, whoever says it.
-fn result(reports: &[Report]) -> Vec<(String, &'static str, String)> {
+pub(crate) fn result(reports: &[Report]) -> Vec<(String, &'static str, String)> {
     let spoken = reports.iter().filter(|report| report.speaks() || report.verdict.granted().is_some());
     spoken
         .map(|report| {

@@ -4,6 +4,7 @@
 //! never, always permit   requests       every possible request of a region, by the dialect that can tell
 //! never, always connect  connections    every pair in its cell, each cell asked once
 //! every … holds          connections, places and objects, each with a condition on a field or tag
+//! unchanged              requests or connections: what two worlds say of them
 //! ```
 
 mod condition;
@@ -14,6 +15,7 @@ mod shapes;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod unchanged;
 
 use serde_json::{Map, Value as Json};
 use upheld_dialects::access::invariants;
@@ -28,6 +30,7 @@ use self::condition::Condition;
 use self::connections::Connect;
 pub(super) use self::shapes::Form;
 use self::tags::Wanted;
+use self::unchanged::Unchanged;
 use super::decider;
 use crate::world::World;
 
@@ -50,6 +53,8 @@ enum Demands {
     Connections { connect: Connect, from: Wanted, to: Wanted },
     /// What everything of a sort has.
     Every { what: String, wanted: Wanted, from: Wanted, to: Wanted, holds: Vec<Condition> },
+    /// What stays as it was.
+    Unchanged(Unchanged),
 }
 
 /// Policies that are asked instead of those of their kind.
@@ -62,6 +67,7 @@ impl Invariant {
         let demands = match form {
             Form::Never | Form::Always => claim(source, written, form, found),
             Form::Every => every(source, written, found),
+            Form::Unchanged => unchanged(source, written, found),
         };
         let kind = written.get("kind").and_then(Value::as_text).map(str::to_owned);
         let given = Json::Object(given(written));
@@ -73,10 +79,21 @@ impl Invariant {
         matches!(self.demands, Demands::Requests { .. })
     }
 
-    /// Whether it holds, and what speaks against it.
-    pub(super) fn proof(&self, world: &World<'_>, instead: Instead<'_>) -> Result<Proof, Refused> {
+    /// Whether it can only be told by what was before.
+    pub(super) fn is_about_changes(&self) -> bool {
+        matches!(self.demands, Demands::Unchanged(_))
+    }
+
+    /// Whether it holds, and what speaks against it. What must stay as it is holds where there is nothing before.
+    pub(super) fn proof(
+        &self,
+        world: &World<'_>,
+        before: Option<&World<'_>>,
+        instead: Instead<'_>,
+    ) -> Result<Proof, Refused> {
         let kind = self.kind.as_deref();
         match &self.demands {
+            Demands::Unchanged(unchanged) => unchanged.proof(before.unwrap_or(world), world, kind),
             Demands::Requests { region, claim } => {
                 let decider = decider(world.snapshot(), world.options(), kind)?;
                 let changed = instead.filter(|(changed, _)| *changed == decider.kind);
@@ -129,6 +146,24 @@ fn claim(source: SourceId, written: Value<'_>, form: Form, found: &mut Diagnosti
     let region = written.get("where").filter(|region| region.kind() != Kind::Null).unwrap_or(written);
     let region = invariants::read(source, region, found)?;
     Some(Demands::Requests { region, claim })
+}
+
+fn unchanged(source: SourceId, written: Value<'_>, found: &mut Diagnostics) -> Option<Demands> {
+    let region = written.get(Form::Unchanged.word())?;
+    let is_end = |key: &str| ["from", "to"].contains(&key);
+    let of_ends = region.entries().any(|(key, _)| is_end(key.text()));
+    if !of_ends {
+        return Some(Demands::Unchanged(Unchanged::Requests(invariants::read(source, region, found)?)));
+    }
+    for (key, _) in region.entries().filter(|(key, _)| !is_end(key.text())) {
+        let message = format!("connections have no `{}`", key.text());
+        let problem = Diagnostic::error(Fault::UnknownField, message).at_value(source, key, "not looked at");
+        found.push(
+            problem.help("`from` and `to` are about connections, the others about requests: write two invariants"),
+        );
+    }
+    let [from, to] = ["from", "to"].map(|end| Wanted::read(region.get(end)));
+    Some(Demands::Unchanged(Unchanged::Connections { from, to }))
 }
 
 fn every(source: SourceId, written: Value<'_>, found: &mut Diagnostics) -> Option<Demands> {

@@ -90,7 +90,7 @@ impl Change<'_> {
 
     /// Whether a case comes out otherwise, by the code that runs all tests.
     fn is_noticed(&self, changed: &Decide, asking: &[&Asking<'_>], world: &World<'_>) -> bool {
-        let mut runner = Runner { world, instead: Some((self.kind, changed)), counter: None };
+        let mut runner = Runner { world, before: None, instead: Some((self.kind, changed)), counter: None };
         // Most cases are about other policies, and need not be asked.
         let touches = |request: &Request| self.mutant.touches(self.decide, request);
         let concerns = |asking: &Asking<'_>| asking.case.looks_closely() || asking.request.as_ref().is_none_or(touches);

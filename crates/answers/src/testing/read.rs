@@ -190,8 +190,10 @@ impl<'t> Suite<'_, 't> {
             [form] => **form,
             none_or_several => {
                 let message = match none_or_several {
-                    [] => "an invariant says what holds `never`, `always` or of `every`; this one says none of it",
-                    _ => "an invariant has one of `never`, `always` and `every`; this one has several",
+                    [] => {
+                        "an invariant says what holds `never`, `always` or of `every`, or what stays `unchanged`; this one says none of it"
+                    }
+                    _ => "an invariant has one of `never`, `always`, `every` and `unchanged`; this one has several",
                 };
                 let problem = Diagnostic::error(Fault::MissingField, message).at_value(self.source, written, "here");
                 self.found.push(problem.help("for example `never: permit` and `where:` with a region"));

@@ -41,6 +41,7 @@ fn frame(cases: Shape, invariants: Shape) -> Shape {
     Shape::Object(vec![
         optional("apiVersion", Shape::Choice(&["upheld/v1"]), "the edition of this format"),
         required("kind", Shape::Choice(&[TESTS]), "marks the document"),
+        optional("name", Shape::Name, "what the document is called; servers keep it under this name"),
         optional("now", Shape::Text, "the moment at which all cases ask, for example 2025-03-01T12:00:00Z"),
         optional("fixtures", fixtures, "parts of requests that cases refer to by name"),
         optional("cases", cases, "questions with their answers"),

@@ -7,8 +7,8 @@ use upheld_engine::decide::shifts as engine;
 use upheld_engine::decide::{Decide, Request};
 use upheld_engine::{EntryId, KindId, Snapshot};
 use upheld_report::{
-    At, Cause, Certainty, Change, ChangedDocument, Comparison, Depth, Direction, Example, Family, Report, Shift,
-    Shifting, Shifts, Size, Standing, decide,
+    At, Cause, Change, ChangedDocument, Comparison, Depth, Direction, Example, Family, Report, Shift, Shifting, Shifts,
+    Size, Standing, decide,
 };
 
 use self::describe::says;
@@ -16,6 +16,7 @@ pub use self::describe::words;
 use super::authzen::directory::DIRECTORY;
 use super::claim::POLICY_SET;
 use super::decider::{Decider, WhichKind, deciders};
+use super::invariants::certainty;
 use super::{Edition, MANIFEST};
 use crate::question::Words;
 
@@ -138,14 +139,6 @@ impl Sides<'_> {
         let [was, is] = [self.before.report(&shift.example), self.after.report(&shift.example)];
         let [before, after] = [&was, &is].map(Standing::of);
         let words = words(&shift.example, self.after.named());
-        let is_so = [(&before, shift.before), (&after, shift.after)]
-            .into_iter()
-            .all(|(standing, decision)| standing.verdict.word() == decision.outcome.word());
-        let certainty = match &shift.certainty {
-            engine::Certainty::Sure if is_so => Certainty::Sure,
-            engine::Certainty::Sure => Certainty::May { unless: vec!["the directory".to_owned()] },
-            engine::Certainty::May(names) => Certainty::May { unless: names.iter().map(ToString::to_string).collect() },
-        };
         Shift {
             family: Family::Decide,
             kind: kind.to_owned(),
@@ -157,7 +150,7 @@ impl Sides<'_> {
             fields: Vec::new(),
             size: Size::Requests(shift.classes),
             example: Example { what: asked(&words, &is), command: words.command(None), question: json!(words) },
-            certainty,
+            certainty: certainty(&shift.certainty, &[(&was, shift.before), (&is, shift.after)]),
         }
     }
 

@@ -32,6 +32,7 @@ pub use self::lint::{Finding, Linted, Other, Problem, lint};
 pub use self::region::{Breach, Claim, Held, held};
 use super::family::{By, Decide, Outcome};
 use super::request::Request;
+use super::rule::Rule;
 use crate::ask::EntryId;
 
 /// How far to go. Counts, not times: the same policies give the same verdict.
@@ -173,5 +174,11 @@ pub enum Certainty {
 
 /// Which requests two sets of policies decide otherwise.
 pub fn shifts(before: &Decide, after: &Decide, bounds: &Bounds) -> Verdict {
-    compare::compare(before, after, bounds)
+    compare::compare(before, after, None, bounds)
+}
+
+/// The same among the requests of a region: what a policy matches, whatever its effect is. Requests of which nobody can tell whether they are in
+/// it count as in it.
+pub fn shifts_within(before: &Decide, after: &Decide, region: &Rule, bounds: &Bounds) -> Verdict {
+    compare::compare(before, after, Some(region), bounds)
 }

@@ -13,6 +13,9 @@ pub enum Holding {
     /// It holds for all requests that there could be.
     #[serde(rename = "invariant.every-request")]
     EveryRequest { classes: usize },
+    /// All requests that there could be are decided as before.
+    #[serde(rename = "invariant.as-before")]
+    AsBefore { classes: usize },
     /// It holds for everything that was read.
     #[serde(rename = "invariant.everything-read")]
     EverythingRead { count: u64, one: String, many: String },
@@ -57,6 +60,13 @@ impl Holding {
             Self::EveryRequest { classes } => {
                 format!(
                     "It holds for every possible request ({}).",
+                    counted(*classes, "kind of path", "kinds of paths")
+                )
+            }
+            Self::AsBefore { classes: 0 } => "No policy changed that decides such a request.".to_owned(),
+            Self::AsBefore { classes } => {
+                format!(
+                    "Every possible request is decided as before ({}).",
                     counted(*classes, "kind of path", "kinds of paths")
                 )
             }
@@ -109,6 +119,8 @@ mod tests {
         };
         for (sentence, text) in [
             (Holding::EveryRequest { classes: 3 }, "It holds for every possible request (3 kinds of paths)."),
+            (Holding::AsBefore { classes: 1 }, "Every possible request is decided as before (1 kind of path)."),
+            (Holding::AsBefore { classes: 0 }, "No policy changed that decides such a request."),
             (
                 Holding::EverythingRead { count: 4, one: "connection".into(), many: "connections".into() },
                 "It holds for all 4 connections.",

@@ -1,9 +1,13 @@
 //! What is said about two sets of documents.
 
+use crate::Proved;
 use serde::{Deserialize, Serialize};
 
 use super::{Phrase, counted, phrase};
 use crate::shift::{Comparison, ReplayCounts, ShiftCounts};
+
+/// The code of what is said about invariants.
+pub(crate) const INVARIANT_NOTE: &str = "shift.invariant";
 
 /// What is said about what changes.
 #[expect(missing_docs, reason = "fields of sentences are named for what stands in their place")]
@@ -22,6 +26,9 @@ pub enum Shifting {
     /// A kind has no answer for something that there is.
     #[serde(rename = "shift.not-compared")]
     NotCompared { what: String, because: String },
+    /// Something must stay as it is, and does not; or nobody can tell.
+    #[serde(rename = "shift.invariant")]
+    Invariant { name: String, verdict: Proved, because: String },
     /// Requests that somebody made were decided again.
     #[serde(rename = "shift.replayed")]
     Replayed { counts: ReplayCounts, widened: u64 },
@@ -48,6 +55,7 @@ impl Shifting {
             }
             Self::Bound { kind, bound } => format!("{kind}: not every request could be compared: {bound}."),
             Self::NotCompared { what, because } => format!("{what} was not compared: {because}."),
+            Self::Invariant { name, verdict, because } => format!("{} `{name}`: {because}", verdict.word()),
             Self::Replayed { counts, widened } => Self::replayed(counts, *widened),
             Self::KnownRequests { counts } => Self::replayed(counts, 0),
         }

@@ -267,11 +267,8 @@ impl FromRequest<Shared> for Sides {
         let headers = parts.headers.clone();
         let RawBody(body) = RawBody::from_request(Request::from_parts(parts, body), app).await?;
         let question: DiffQuestion = read(&headers, &body)?;
-        let editions = view.semantics().to_vec();
-        let at = async |revision: Revision| {
-            let whole = by(app.live.at(revision, app.store.as_ref()).await?, editions.clone()).await?;
-            app.parts.of(&whole, observed.access(), Operation::See).await
-        };
+        let now = Arc::clone(&view);
+        let at = async |revision: Revision| visible_at(app, &now, &observed, revision).await;
         let after = match question.after {
             Some(revision) => at(revision).await?,
             None => view,
@@ -290,6 +287,17 @@ impl FromRequest<Shared> for Sides {
             }
         }
     }
+}
+
+/// What the caller may see of a revision, read by the editions of a view.
+pub(super) async fn visible_at(
+    app: &Shared,
+    view: &View,
+    observed: &Observed,
+    revision: Revision,
+) -> Result<Arc<View>, Problem> {
+    let whole = by(app.live.at(revision, app.store.as_ref()).await?, view.semantics().to_vec()).await?;
+    app.parts.of(&whole, observed.access(), Operation::See).await
 }
 
 impl Sides {

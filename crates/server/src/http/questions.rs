@@ -16,10 +16,12 @@ use upheld_answers::{MOST_DECISIONS, Options, ReachQuestion, Refused, Words, Wor
 use upheld_dialects::access::SCOPE;
 use upheld_model::Timestamp;
 use upheld_pages::{MOST_IN_A_FILE, audit_file};
+use upheld_store::Revision;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::analysis::visible_at;
 use super::asked::{Asked, Visible};
 use super::decide::now;
 use super::extract::{Query, RawBody};
@@ -236,13 +238,40 @@ async fn audit(
         .into_response())
 }
 
+/// What tests are run against.
+#[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
+#[serde(default)]
+#[into_params(parameter_in = Query)]
+struct Since {
+    /// The revision since which what invariants say stays `unchanged`; they are left out without it.
+    since: Option<u64>,
+}
+
 /// Do policies decide as the tests beside them expect?
-#[utoipa::path(post, path = "/v1/test", request_body = Object,
-    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn test(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
+#[utoipa::path(post, path = "/v1/test", params(Since), request_body = Object,
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
+async fn test(
+    State(app): State<Shared>,
+    Visible(view): Visible,
+    observed: Observed,
+    Query(Since { since }): Query<Since>,
+    headers: HeaderMap,
+    RawBody(body): RawBody,
+) -> Result<Response, Problem> {
     let question: TestQuestion = read(&headers, &body)?;
-    let report =
-        ask(&view, move |world| Ok(serde_json::to_value(world.test(&question, &())?).unwrap_or_default())).await?;
+    let before = match since {
+        Some(since) => Some(visible_at(&app, &view, &observed, Revision(since)).await?),
+        None => None,
+    };
+    let asked = move |world: &World<'_>| {
+        let before = before.as_ref().map(|before| World::new(&before.loaded.snapshot, world.options()));
+        let tested = match &before {
+            Some(before) => world.test_since(before, &question, &())?,
+            None => world.test(&question, &())?,
+        };
+        Ok(serde_json::to_value(tested).unwrap_or_default())
+    };
+    let report = ask(&view, asked).await?;
     Ok(answered(&view, report))
 }
 

@@ -15,6 +15,6 @@ impl View {
         };
         let (was, is) = (options(self), options(after));
         let before = World::new(&self.loaded.snapshot, &was);
-        before.shifts(&World::new(&after.loaded.snapshot, &is), &())
+        before.review(&World::new(&after.loaded.snapshot, &is), &())
     }
 }

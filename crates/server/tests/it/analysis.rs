@@ -53,6 +53,38 @@ fn revisions_are_compared_and_dry_runs_say_what_they_would_change() {
 }
 
 #[test]
+fn what_must_not_change_is_checked_since_a_revision_and_told_by_every_comparison() {
+    let served = Served::start(Config::default());
+    let policy = |pattern: &str| {
+        format!("{{id: a, effect: permit, subjects: [], resources: [{{path: {pattern}}}], actions: []}}")
+    };
+    let at = "/v1/documents/AccessPolicy/access/a";
+    put(&served, at, &policy("/shop/**"));
+    let tests = "kind: PolicyTests\nname: kept\ninvariants: [{name: billing stays, unchanged: {resources: [{path: /billing/**}]}}]\n";
+    put(&served, "/v1/documents/PolicyTests/access/kept", tests);
+    let state = |address: &str| {
+        let tested = served.post(address, "{}");
+        assert_eq!(tested.status, 200, "{}", tested.text);
+        tested.json()["cases"][0]["state"].clone()
+    };
+    assert_eq!((state("/v1/test"), state("/v1/test?since=1")), (json!("skipped"), json!("passed")));
+    let tried = put(&served, &format!("{at}?dryRun=true"), &policy("/**"));
+    let told = |answer: &serde_json::Value| {
+        let notes = answer["notes"].as_array().cloned().unwrap_or_default();
+        notes
+            .iter()
+            .any(|note| note["text"].as_str().is_some_and(|text| text.starts_with("BROKEN `billing stays`: a permits")))
+    };
+    assert!(told(&tried["shifts"]), "{tried:#}");
+    put(&served, at, &policy("/**"));
+    assert_eq!((state("/v1/test?since=1"), state("/v1/test?since=3")), (json!("failed"), json!("passed")));
+    let diff = served.post("/v1/diff", "{}").json();
+    assert!(told(&diff), "{diff:#}");
+    assert_eq!(served.post("/v1/test?since=9", "{}").status, 404);
+    assert_eq!(served.post("/v1/test?since=x", "{}").status, 400);
+}
+
+#[test]
 fn findings_and_what_depends_on_a_policy_are_told() {
     let served = Served::start(Config::default());
     put(&served, "/v1/documents/Dataplane/default/web-1", PROXIES);

@@ -80,7 +80,7 @@ fn route(name: &str, gateway: &str) -> Json {
 }
 
 fn tests(name: &str) -> Json {
-    json!({"kind": "PolicyTests", "name": name, "tests": [{"name": format!("{name} case"),
+    json!({"kind": "PolicyTests", "name": name, "invariants": [{"name": format!("{name} stays"), "unchanged": {}}], "cases": [{"name": format!("{name} case"),
         "request": {"subject": {"roles": ["user"]}, "action": {"method": "GET"}, "resource": {"path": "/orders/1"}}, "expect": "permit"}]})
 }
 
@@ -227,6 +227,7 @@ fn requests() -> Vec<(&'static str, &'static str, &'static str, String)> {
         ("POST", "/v1/reach", "/v1/reach", text(&json!({"action": "GET", "resource": "/orders/1"}))),
         ("POST", "/v1/audit", "/v1/audit", "{}".to_owned()),
         ("POST", "/v1/test", "/v1/test", "{}".to_owned()),
+        ("POST", "/v1/test", "/v1/test?since=1", "{}".to_owned()),
         ("GET", "/v1/graph", "/v1/graph", nothing()),
         ("POST", "/v1/can", "/v1/can", text(&json!({"change": ["unlink", "project/web~landingZone/cheap"]}))),
         ("POST", "/v1/candidates", "/v1/candidates", text(&json!({"object": "project/web", "kind": "landingZone"}))),

@@ -71,6 +71,8 @@ pub(crate) enum Worse {
     Soft,
     /// Results rest on the order of names, or on age, that did not
     Arbitrary,
+    /// An invariant says that something stays `unchanged`, and it does not, or nobody can tell
+    Invariants,
 }
 
 /// Options of `affected`.

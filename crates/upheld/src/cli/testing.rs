@@ -11,6 +11,9 @@ pub(crate) struct Test {
     /// Only cases with this tag; repeatable
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
+    /// Also check what invariants say stays `unchanged` since then: a git revision, a folder, or a revision of the server
+    #[arg(long, value_name = "BEFORE")]
+    pub(crate) since: Option<String>,
     /// Fail if tests decide a smaller percentage of the policies
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) fail_under: Option<u8>,

@@ -38,7 +38,7 @@ fn compare(session: &Session<'_>, sides: &Sides, logs: &[String]) -> Result<Comp
     let [old, new] = [&before.1, &after.1];
     let bar = bar::Bar::new("results");
     let (old, new) = (World::new(&before.0.snapshot, old), World::new(&after.0.snapshot, new));
-    let mut shifts = old.shifts(&new, &bar);
+    let mut shifts = old.review(&new, &bar);
     bar.finish();
     if !logs.is_empty() {
         shifts.notes.push(replay::known(&old, &new, logs)?);
@@ -90,6 +90,13 @@ fn read_side(session: &Session<'_>, side: Side, semantics: Setting<Vec<String>>)
     Ok((loaded, options))
 }
 
+/// What was before: files and folders, or a revision of git or of a server. Problems were printed if it cannot be read.
+pub(super) fn earlier(session: &Session<'_>, since: &str) -> Result<(Loaded, Options), Exit> {
+    let side = paths(since).map_or_else(|| revision(server(session.common).as_ref(), since), Side::Paths);
+    let [semantics, _] = editions(&session.settings);
+    read_side(session, side, semantics)
+}
+
 /// Where one side comes from.
 #[derive(Debug)]
 enum Side {
@@ -103,14 +110,19 @@ enum Side {
     Served(Server),
 }
 
-fn wanted(session: &Session<'_>, sides: &Sides) -> Result<[Side; 2], Diagnostic> {
-    let server = server(session.common);
-    let revision = |name: &str| match (&server, name) {
+/// A revision by its name; what is there now has none.
+fn revision(server: Option<&Server>, name: &str) -> Side {
+    match (server, name) {
         (Some(server), "") => Side::Served(Server { at: None, ..server.clone() }),
         (Some(server), name) => Side::Served(Server { at: Some(name.to_owned()), ..server.clone() }),
         (None, "") => Side::Files,
         (None, name) => Side::Revision(name.to_owned()),
-    };
+    }
+}
+
+fn wanted(session: &Session<'_>, sides: &Sides) -> Result<[Side; 2], Diagnostic> {
+    let server = server(session.common);
+    let revision = |name: &str| revision(server.as_ref(), name);
     match sides.sides.as_slice() {
         // Two editions of the rules are two sides already.
         [] if editions_differ(&session.settings) => Ok([revision(""), revision("")]),

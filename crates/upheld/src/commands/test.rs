@@ -6,6 +6,7 @@ use upheld_answers::formats::tested::{junit, tap};
 use upheld_answers::testing::{TestQuestion, mistakes};
 use upheld_loader::load::Broken;
 
+use super::analysis::earlier;
 use super::decision::now;
 use super::{Session, print_refused, print_warnings, refuse};
 use crate::cli::{Format, Results, Test};
@@ -38,8 +39,15 @@ pub(super) fn run(session: &Session<'_>, options: &Test) -> Exit {
         no_coverage: options.no_coverage,
         mutate: options.mutate,
     };
+    let before = match options.since.as_deref().map(|since| earlier(session, since)).transpose() {
+        Ok(before) => before,
+        Err(exit) => return exit,
+    };
     let bar = Bar::new("changes");
-    let tested = world.test(&question, &bar);
+    let tested = match &before {
+        Some((before, how)) => world.test_since(&World::new(&before.snapshot, how), &question, &bar),
+        None => world.test(&question, &bar),
+    };
     bar.finish();
     print_warnings(&loaded, &world.warnings());
     match tested {

@@ -53,6 +53,26 @@ fn two_revisions_differ_in_what_their_policies_come_to() {
 }
 
 #[test]
+fn what_must_stay_as_it_is_is_held_against_a_revision() {
+    let folder = history();
+    let tests = "kind: PolicyTests\ninvariants:\n- {name: logs stay, unchanged: {from: {kuma.io/service: '*'}}, kind: TrafficLog}\n\
+                 - {name: permissions stay, unchanged: {to: {kuma.io/service: '*'}}, kind: TrafficPermission}\n";
+    fs::write(folder.path().join("kept.test.yaml"), tests).expect("is writable");
+    let kept = told(folder.path(), "test --no-coverage --since main");
+    assert!(kept.starts_with("exit 0"), "{kept}");
+    let broken = told(folder.path(), "test --no-coverage --since main~2");
+    assert!(broken.starts_with("exit 1") && broken.contains("1 failed"), "{broken}");
+    assert!(broken.contains("changes backend from splunk to loki for"), "{broken}");
+    for line in ["diff main~2 --fail-on invariants", "diff main~2"] {
+        let diff = told(folder.path(), line);
+        assert!(diff.starts_with("exit 1") && diff.contains("BROKEN `logs stay`: "), "{diff}");
+    }
+    assert!(told(folder.path(), "diff main --fail-on invariants").starts_with("exit 0"));
+    let unknown = told(folder.path(), "test --since nope");
+    assert!(unknown.starts_with("exit 2") && unknown.contains("git has no revision `nope`"), "{unknown}");
+}
+
+#[test]
 fn comments_and_places_are_no_change_and_that_is_proved() {
     let (before, after) = (example("demo"), example("demo"));
     let logging = after.path().join("policies/logging.yaml");

@@ -273,13 +273,13 @@ fn classes<'n>(
 }
 
 /// The tags of the parts of everybody who calls and is called in a mesh.
-struct TagsOfEnds {
+pub(super) struct TagsOfEnds {
     callers: BTreeMap<String, Vec<Tags>>,
     called: BTreeMap<String, Vec<Tags>>,
 }
 
 impl TagsOfEnds {
-    fn of(snapshot: &Snapshot, scope: Sym) -> Self {
+    pub(super) fn of(snapshot: &Snapshot, scope: Sym) -> Self {
         let tags = |parts: &[TagSet]| parts.iter().map(|part| Tags::of(snapshot, &[part])).collect::<Vec<_>>();
         let (mut callers, mut called) = (BTreeMap::new(), BTreeMap::new());
         // Kinds differ in what they look at: services, or the inbounds behind them.
@@ -293,11 +293,11 @@ impl TagsOfEnds {
         Self { callers, called }
     }
 
-    fn of_caller(&self, name: &str) -> &[Tags] {
+    pub(super) fn of_caller(&self, name: &str) -> &[Tags] {
         self.callers.get(name).map_or(&[], Vec::as_slice)
     }
 
-    fn of_called(&self, name: &str) -> &[Tags] {
+    pub(super) fn of_called(&self, name: &str) -> &[Tags] {
         self.called.get(name).map_or(&[], Vec::as_slice)
     }
 }

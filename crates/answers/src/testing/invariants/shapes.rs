@@ -12,10 +12,12 @@ pub(in crate::testing) enum Form {
     Always,
     /// Everything of a sort has something.
     Every,
+    /// Answers are what they were.
+    Unchanged,
 }
 
 impl Form {
-    pub(in crate::testing) const ALL: [Self; 3] = [Self::Never, Self::Always, Self::Every];
+    pub(in crate::testing) const ALL: [Self; 4] = [Self::Never, Self::Always, Self::Every, Self::Unchanged];
 
     /// The field that tells the form.
     pub(in crate::testing) fn word(self) -> &'static str {
@@ -23,6 +25,7 @@ impl Form {
             Self::Never => "never",
             Self::Always => "always",
             Self::Every => "every",
+            Self::Unchanged => "unchanged",
         }
     }
 
@@ -52,6 +55,12 @@ impl Form {
                     "what each has: `http.requestTimeout <= 30s`, `costCenter exists`",
                 ),
             ],
+            Self::Unchanged => {
+                let mut region = invariants::fields();
+                region.push(optional("from", tags(), "of connections: the callers, by their tags"));
+                region.push(optional("to", tags(), "of connections: the called ones, by their tags"));
+                vec![required("unchanged", Shape::Object(region), "requests, written as policies are; or connections")]
+            }
         });
         fields.extend([
             optional("kind", Shape::Name, "the kind of policies"),

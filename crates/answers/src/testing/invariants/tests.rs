@@ -5,15 +5,24 @@ use upheld_loader::load::{Loaded, load};
 use upheld_loader::{Format, Input};
 use upheld_report::{Proof, Proved, Report, TestState, Tested};
 
-use crate::shifts::tests::{asked, loaded, options, pairs, worlds};
+use crate::shifts::tests::{asked, loaded, options, pairs, result, worlds};
 use crate::testing::TestQuestion;
 use crate::{Options, World};
 
 fn tested(documents: &[String], invariant: &str) -> Result<Tested, String> {
+    tested_since(None, documents, invariant)
+}
+
+/// With what was before, if there was something.
+fn tested_since(before: Option<&[String]>, documents: &[String], invariant: &str) -> Result<Tested, String> {
     let tests = format!("kind: PolicyTests\ninvariants:\n- name: it\n{}", indented(invariant));
     let documents: Vec<String> = documents.iter().cloned().chain([tests]).collect();
-    let (loaded, options) = (loaded(&documents), options());
-    let tested = World::new(&loaded.snapshot, &options).test(&TestQuestion::default(), &());
+    let (after, before, options) = (loaded(&documents), before.map(loaded), options());
+    let (world, question) = (World::new(&after.snapshot, &options), TestQuestion::default());
+    let tested = match &before {
+        Some(before) => world.test_since(&World::new(&before.snapshot, &options), &question, &()),
+        None => world.test(&question, &()),
+    };
     match tested {
         Ok(report) => Ok(report.cases.into_iter().next().expect("one")),
         Err(refused) => Err(refused.diagnostics.iter().map(|one| one.message.clone()).collect::<Vec<_>>().join("; ")),
@@ -81,6 +90,37 @@ proptest! {
     }
 
     #[test]
+    fn connections_that_must_stay_as_they_are_do_or_one_is_shown([before, after] in worlds(), on_aws: bool, layers: bool) {
+        let kind = if layers { "MeshTimeout" } else { "TrafficLog" };
+        let all = [&before, &after];
+        let tagged = |text: &String| text.contains("Dataplane") && text.contains("cloud: aws");
+        let tag = Some("cloud: aws").filter(|_| on_aws && all.iter().any(|documents| documents.iter().any(tagged)));
+        let invariant = format!("unchanged: {{from: {{{}}}}}\nkind: {kind}", tag.unwrap_or_default());
+        let found = tested_since(Some(&before), &after, &invariant).expect("can be read");
+        let found = found.proof.unwrap_or_else(|| panic!("{:?}", found.because));
+        let [was, is] = all.map(|documents| loaded(documents));
+        let in_both = pairs(&was, kind).intersection(&pairs(&is, kind)).cloned().collect::<Vec<_>>();
+        let is_meant = |from: &str| tag.is_none_or(|tag| all.iter().any(|documents| has(documents, from, tag)));
+        let differs = |from: &str, to: &str| {
+            let [old, new] = [&was, &is].map(|loaded| asked(loaded, kind, from, to).expect("is answered"));
+            result(&old) != result(&new)
+        };
+        let expected = in_both.iter().filter(|(from, to)| is_meant(from) && differs(from, to)).count();
+        prop_assert_eq!(found.verdict == Proved::Broken, expected > 0, "{:#?}", found);
+        if !layers {
+            prop_assert_eq!(count(&found), expected, "{:#?}", found);
+        }
+        for breach in &found.breaches {
+            let word = |name: &str| breach.example.question[name].as_str().unwrap_or_default().to_owned();
+            prop_assert!(is_meant(&word("from")) && differs(&word("from"), &word("to")), "{:#?}", breach);
+        }
+        // A tag that nobody has is a mistake.
+        if tag.is_none() || after.iter().any(tagged) {
+            prop_assert_eq!(tested_since(Some(&after), &after, &invariant).map(|one| one.state), Ok(TestState::Passed));
+        }
+    }
+
+    #[test]
     fn who_must_not_connect_does_not_or_is_shown([documents, _] in worlds(), always: bool) {
         let has_policies = documents.iter().any(|text| text.contains("type: TrafficPermission"));
         let all = loaded(&documents);
@@ -132,6 +172,44 @@ fn requests_are_looked_at_without_any_request() {
 }
 
 #[test]
+fn requests_that_must_be_decided_as_before_are_or_one_is_shown() {
+    let [before, after] = [ACCESS.to_owned(), ACCESS.replace("/*/health", "/*/status")].map(|text| vec![text]);
+    let since = |invariant: &str| tested_since(Some(&before), &after, invariant).unwrap();
+    let broken = since("unchanged: {resources: [{path: /admin/**}]}");
+    assert_eq!(broken.state, TestState::Failed);
+    let because = broken.because.unwrap();
+    let expected = "(default) denies what health permitted before: GET /admin/health: upheld explain ";
+    assert!(because.starts_with(expected) && because.ends_with("There is 1 more."), "{because}");
+    let held = since("unchanged: {resources: [{path: /billing/*/invoices}]}");
+    assert_eq!(held.state, TestState::Passed, "{:?}", held.because);
+    let operators = since("unchanged: {subjects: [{group: ops}]}");
+    assert_eq!(operators.state, TestState::Passed, "{:?}", operators.because);
+    assert_eq!(since("unchanged: {}").state, TestState::Failed, "everything is looked at");
+    let same = tested_since(Some(&after), &after, "unchanged: {}").unwrap();
+    assert_eq!(same.because.as_deref(), Some("No policy changed that decides such a request."));
+}
+
+#[test]
+fn what_must_stay_as_it_is_waits_for_something_to_compare_with() {
+    let documents = [ACCESS.to_owned()];
+    let waits = tested(&documents, "unchanged: {}").unwrap();
+    assert_eq!(waits.state, TestState::Skipped);
+    assert!(waits.because.is_some_and(|because| because.contains("upheld test --since")));
+    // Beside a comparison it is told by itself.
+    let tests =
+        "kind: PolicyTests\ninvariants:\n- {name: the admin area stays, unchanged: {resources: [{path: /admin/**}]}}\n";
+    let [before, after] =
+        [ACCESS.to_owned(), ACCESS.replace("/*/health", "/*/status")].map(|text| loaded(&[text, tests.to_owned()]));
+    let options = options();
+    let reviewed = World::new(&before.snapshot, &options).review(&World::new(&after.snapshot, &options), &());
+    assert!(reviewed.breaks_invariants());
+    let told = reviewed.notes.iter().find(|note| note.text.starts_with("BROKEN `the admin area stays`: "));
+    assert_eq!(told.and_then(upheld_report::Phrase::again).as_ref(), told.map(|note| &note.text));
+    let same = World::new(&after.snapshot, &options).review(&World::new(&after.snapshot, &options), &());
+    assert!(!same.breaks_invariants());
+}
+
+#[test]
 fn what_cannot_be_looked_at_is_no_success() {
     // Policies that are read as the original reads them are not looked at in classes.
     let tests = "kind: PolicyTests\ninvariants:\n- {name: it, never: permit}\n";
@@ -151,8 +229,16 @@ fn what_cannot_be_looked_at_is_no_success() {
 fn mistakes_are_named() {
     let documents = [ORGANISATION.to_owned(), ACCESS.to_owned()];
     for (invariant, message) in [
-        ("holds: a exists", "an invariant says what holds `never`, `always` or of `every`; this one says none of it"),
-        ("never: permit\nalways: deny", "an invariant has one of `never`, `always` and `every`; this one has several"),
+        (
+            "holds: a exists",
+            "an invariant says what holds `never`, `always` or of `every`, or what stays `unchanged`; this one says none of it",
+        ),
+        (
+            "never: permit\nalways: deny",
+            "an invariant has one of `never`, `always`, `every` and `unchanged`; this one has several",
+        ),
+        ("unchanged: {from: {a: b}, resources: [{path: /**}]}", "connections have no `resources`"),
+        ("unchanged: {resorces: []}", "`resorces`"),
         ("never: connect\nwhere: {}", "`never: connect` has no `where`"),
         ("never: permit\nfrom: {a: b}", "`never: permit` has no `from`"),
         ("every: project\nholds: cost-center", "`cost-center` is not a condition"),

@@ -84,7 +84,7 @@ fn names(report: &MutationReport) -> Vec<String> {
 }
 
 fn states(world: &World<'_>, cases: &[Case], instead: Option<(KindId, &Decide)>) -> Vec<TestState> {
-    let mut runner = Runner { world, instead, counter: None };
+    let mut runner = Runner { world, before: None, instead, counter: None };
     cases.iter().map(|case| runner.case(case).state).collect()
 }
 

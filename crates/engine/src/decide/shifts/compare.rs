@@ -7,8 +7,9 @@ use smol_str::SmolStr;
 
 use super::changed::{ChangedRule, ChangedSet, Changes, SetChange};
 use super::diagram::{Diagram, Full, Limits, Operation, Ref};
-use super::formula::{FALSE, Globs, PathPoint, Reach, TRUE, label, truth};
+use super::formula::{And, FALSE, Globs, PathPoint, Reach, TRUE, label, truth};
 use super::paths::{PathBounds, Wanted, path_classes};
+use super::region::Region;
 use super::side::{Answer, Labels, OUTSIDE, Scene, Side};
 use super::space::{Open, Space};
 use super::{Bound, Bounds, Cause, Certainty, Decision, NotCovered, Shift, Verdict};
@@ -17,7 +18,7 @@ use crate::decide::cells::AtomsBuilder;
 use crate::decide::family::{By, Decide, Strictness};
 use crate::decide::glob::Glob;
 use crate::decide::request::Request;
-use crate::decide::rule::Target;
+use crate::decide::rule::{Rule, Target};
 use crate::decide::truth::Truth;
 use crate::witness::Silent;
 
@@ -26,7 +27,8 @@ const PLACES: usize = 24;
 /// So many requests are tried for one example.
 const MOST_TRIED: usize = 64;
 
-pub(super) fn compare(before: &Decide, after: &Decide, bounds: &Bounds) -> Verdict {
+/// Of all requests, or of those that a policy matches, or may match, whatever its effect is.
+pub(super) fn compare(before: &Decide, after: &Decide, within: Option<&Rule>, bounds: &Bounds) -> Verdict {
     let not_covered = |what| Verdict::Undecided { bound: Bound::NotCovered(what), found: Vec::new() };
     if [before, after].iter().any(|side| side.strictness() == Strictness::Compat) {
         return not_covered(NotCovered::Compatibility);
@@ -38,7 +40,7 @@ pub(super) fn compare(before: &Decide, after: &Decide, bounds: &Bounds) -> Verdi
     if changes.is_empty() {
         return Verdict::Equal { changed: 0, classes: 0 };
     }
-    let mut comparison = match Comparison::new(before, after, changes, bounds) {
+    let mut comparison = match Comparison::new(before, after, within, changes, bounds) {
         Ok(comparison) => comparison,
         Err(bound) => return Verdict::Undecided { bound, found: Vec::new() },
     };
@@ -57,6 +59,7 @@ pub(super) fn compare(before: &Decide, after: &Decide, bounds: &Bounds) -> Verdi
 
 struct Comparison<'d> {
     sides: [Side<'d>; 2],
+    within: Option<Region<'d>>,
     changes: Changes,
     /// Which policies have changed, by side and place.
     changed: [FxHashMap<EntryId, ChangedRule>; 2],
@@ -71,12 +74,19 @@ struct Comparison<'d> {
 }
 
 impl<'d> Comparison<'d> {
-    fn new(before: &'d Decide, after: &'d Decide, changes: Changes, bounds: &Bounds) -> Result<Self, Bound> {
+    fn new(
+        before: &'d Decide,
+        after: &'d Decide,
+        within: Option<&'d Rule>,
+        changes: Changes,
+        bounds: &Bounds,
+    ) -> Result<Self, Bound> {
         let reach = reach(before, after, &changes);
         let (mut tests, mut globs) = (AtomsBuilder::default(), Globs::default());
         let sides =
             [before, after].map(|decide| Side::of(decide, reach.entries(decide).into_iter(), &mut tests, &mut globs));
         let wanted = reach.wanted(&mut globs);
+        let within = within.map(|rule| Region::of(rule, &mut tests));
         let space = Space::of(tests.finish(after), after, &mut globs);
         let points = points(&globs, wanted.as_deref(), after, bounds)?;
         let mut changed: [FxHashMap<EntryId, ChangedRule>; 2] = Default::default();
@@ -87,7 +97,7 @@ impl<'d> Comparison<'d> {
         }
         let diagram = Diagram::new(Limits { nodes: bounds.nodes, steps: bounds.steps });
         let (answers, scratch, found, known) = Default::default();
-        Ok(Self { sides, changes, changed, space, points, diagram, answers, scratch, found, known })
+        Ok(Self { sides, within, changes, changed, space, points, diagram, answers, scratch, found, known })
     }
 
     fn shifts(self) -> Vec<Shift> {
@@ -97,7 +107,7 @@ impl<'d> Comparison<'d> {
     /// Compares both sides for paths of a class.
     fn class(&mut self, at: &PathPoint) -> Result<(), Full> {
         self.diagram.clear();
-        let Self { sides: [before, after], space, diagram, changed, changes, answers, scratch, .. } = self;
+        let Self { sides: [before, after], within, space, diagram, changed, changes, answers, scratch, .. } = self;
         let scenes = [Scene::new(before, space, at, diagram)?, Scene::new(after, space, at, diagram)?];
         // Only where something that has changed may be about a request can anything differ.
         let mut region = FALSE;
@@ -116,6 +126,10 @@ impl<'d> Comparison<'d> {
                 }
             }
         }
+        if let Some(within) = within {
+            let inside = within.holds(may_be, space, at, diagram)?;
+            region = diagram.apply(region, inside, &mut And)?;
+        }
         if region == FALSE {
             return Ok(());
         }
@@ -133,7 +147,8 @@ impl<'d> Comparison<'d> {
             let [one, other] = &mut *scratch;
             let (request, certainty) = confirmed(request, &open, space, after.decide, |request| {
                 let [was, is] = pair;
-                answers_so(before.decide, request, was, one) && answers_so(after.decide, request, is, other)
+                let inside = || within.as_ref().is_none_or(|within| may_be(within.covers(after.decide, request)));
+                inside() && answers_so(before.decide, request, was, one) && answers_so(after.decide, request, is, other)
             });
             let applying = applying(&scenes, changed, &request);
             let cause = cause(pair, changed, changes, &applying);
@@ -156,6 +171,11 @@ impl<'d> Comparison<'d> {
         }
         Ok(())
     }
+}
+
+/// Whether something counts of which this is known: also if nobody can tell.
+fn may_be(truth: Truth) -> bool {
+    truth != Truth::False
 }
 
 /// The classes of paths that are looked at. A path that is `*` means a whole server, and there may be no path at all.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::compare::{answers_so, confirmed, points};
-use super::diagram::{Diagram, Full, Limits};
+use super::diagram::{Diagram, Full, Limits, Ref};
 use super::formula::{And, FALSE, Formula, Globs, PathPoint, Reach, label, truth};
 use super::side::{Answer, Labels, Scene, Side};
 use super::space::Space;
@@ -90,8 +90,7 @@ pub fn held(decide: &Decide, region: &Rule, claim: Claim, bounds: &Bounds) -> He
     let reach = Reach::of(&region.target);
     let side = Side::of(decide, reach.entries(decide).into_iter(), &mut tests, &mut globs);
     let wanted = reach.wanted(&mut globs);
-    let inside = Formula::of_target(&region.target, &mut tests);
-    let besides = Formula::of_conditions(region, &mut tests);
+    let region = Region::of(region, &mut tests);
     let space = Space::of(tests.finish(decide), decide, &mut globs);
     let points = match points(&globs, wanted.as_deref(), decide, bounds) {
         Ok(points) => points,
@@ -99,18 +98,8 @@ pub fn held(decide: &Decide, region: &Rule, claim: Claim, bounds: &Bounds) -> He
     };
     let limits = Limits { nodes: bounds.nodes, steps: bounds.steps };
     let (answers, scratch, found, known) = Default::default();
-    let mut walk = RegionWalk {
-        region,
-        claim,
-        side,
-        inside: [inside, besides],
-        space,
-        diagram: Diagram::new(limits),
-        answers,
-        scratch,
-        found,
-        known,
-    };
+    let mut walk =
+        RegionWalk { region, claim, side, space, diagram: Diagram::new(limits), answers, scratch, found, known };
     for at in &points {
         if let Err(full) = walk.class(at) {
             return Held::Undecided { bound: Some(full.bound(at, bounds)), found: walk.breaches() };
@@ -123,12 +112,44 @@ pub fn held(decide: &Decide, region: &Rule, claim: Claim, bounds: &Bounds) -> He
     }
 }
 
+/// The requests that a policy matches.
+pub(super) struct Region<'d> {
+    rule: &'d Rule,
+    target: Formula,
+    besides: Formula,
+}
+
+impl<'d> Region<'d> {
+    pub(super) fn of(rule: &'d Rule, tests: &mut AtomsBuilder<'d>) -> Self {
+        Self { rule, target: Formula::of_target(&rule.target, tests), besides: Formula::of_conditions(rule, tests) }
+    }
+
+    /// Which requests of a class count, given for each whether it is inside.
+    pub(super) fn holds(
+        &self,
+        counts: impl Fn(Truth) -> bool,
+        space: &Space<'_>,
+        at: &PathPoint,
+        diagram: &mut Diagram,
+    ) -> Result<Ref, Full> {
+        let (target, besides) = (self.target.holds(space, at, diagram)?, self.besides.holds(space, at, diagram)?);
+        let inside = diagram.apply(target, besides, &mut And)?;
+        diagram.map(inside, |one| label(counts(truth(one)).into()))
+    }
+
+    /// Whether a request is inside.
+    pub(super) fn covers(&self, decide: &Decide, request: &Request) -> Truth {
+        let mut room = Readings::default();
+        let asked = decide.asked(request, &mut room);
+        let besides = &self.rule.conditions;
+        besides.iter().fold(self.rule.target.covers(asked), |known, one| known.and(one.holds(asked)))
+    }
+}
+
 struct RegionWalk<'d> {
-    region: &'d Rule,
+    region: Region<'d>,
     claim: Claim,
     side: Side<'d>,
-    /// What the region asks for: its target, and what must hold besides.
-    inside: [Formula; 2],
     space: Space<'d>,
     diagram: Diagram,
     answers: Labels<Answer>,
@@ -145,10 +166,8 @@ impl RegionWalk<'_> {
 
     fn class(&mut self, at: &PathPoint) -> Result<(), Full> {
         self.diagram.clear();
-        let Self { region, claim, side, inside: [target, besides], space, diagram, answers, scratch, .. } = self;
-        let (target, besides) = (target.holds(space, at, diagram)?, besides.holds(space, at, diagram)?);
-        let inside = diagram.apply(target, besides, &mut And)?;
-        let inside = diagram.map(inside, |one| label(claim.counts(truth(one)).into()))?;
+        let Self { region, claim, side, space, diagram, answers, scratch, .. } = self;
+        let inside = region.holds(|inside| claim.counts(inside), space, at, diagram)?;
         if inside == FALSE {
             return Ok(());
         }
@@ -159,7 +178,7 @@ impl RegionWalk<'_> {
             let Some(way) = diagram.way(said, label, |part, point| space.cost(part, point)) else { continue };
             let (request, open) = space.request(&way, at);
             let (example, certainty) = confirmed(request, &open, space, decide, |request| {
-                claim.counts(covers(region, decide, request)) && answers_so(decide, request, answer, scratch)
+                claim.counts(region.covers(decide, request)) && answers_so(decide, request, answer, scratch)
             });
             let decision = Decision { outcome: answer.outcome, by: answer.by };
             let next = self.known.len();
@@ -176,11 +195,4 @@ impl RegionWalk<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether a request is in a region.
-fn covers(region: &Rule, decide: &Decide, request: &Request) -> Truth {
-    let mut room = Readings::default();
-    let asked = decide.asked(request, &mut room);
-    region.conditions.iter().fold(region.target.covers(asked), |known, one| known.and(one.holds(asked)))
 }

@@ -71,5 +71,6 @@ fn has(shifts: &Shifts, worse: Worse) -> bool {
         Worse::Hard => begins("hard"),
         Worse::Soft => begins("soft"),
         Worse::Arbitrary => shifts.shifts.iter().any(|shift| shift.after.arbitrary && !shift.before.arbitrary),
+        Worse::Invariants => shifts.breaks_invariants(),
     }
 }

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::world::{decision, grid, is_plain, plain_requests, rooted, rooted_set};
-use crate::decide::shifts::{Bound, Bounds, Breach, Certainty, Claim, Decision, Held, held, shifts};
+use super::world::{Sides, decision, grid, is_confirmed, is_plain, plain_requests, rooted, rooted_set, sides};
+use crate::decide::shifts::{
+    Bound, Bounds, Breach, Certainty, Claim, Decision, Held, Verdict, held, shifts, shifts_within,
+};
 use crate::decide::tests::world::{action, all_of, condition, path, resource, rule, set, sets, subject};
 use crate::decide::*;
 
@@ -95,6 +97,41 @@ proptest! {
         let permits = changed.shifts().iter().map(|shift| shift.before);
         let permits = named(permits.filter(|decision| decision.outcome == Outcome::Permit));
         prop_assert_eq!(named(breaches(&held).iter().map(|breach| breach.decision)), permits);
+    }
+
+    #[test]
+    fn what_changes_within_a_region_is_what_asking_there_says_otherwise(
+        Sides { sets: [was, is], before, after } in sides(4),
+        region in region(),
+        random in plain_requests(40),
+    ) {
+        let pair = |before: Decision, after: Decision| format!("{before:?} {after:?}");
+        let verdict = shifts_within(&before, &after, &region, &Bounds::default());
+        prop_assert!(!matches!(verdict, Verdict::Undecided { .. }), "{:?}", verdict);
+        for shift in verdict.shifts().iter().filter(|shift| shift.certainty == Certainty::Sure) {
+            prop_assert!(is_confirmed(&before, &after, shift), "{:?}", shift);
+            prop_assert!(inside(&after, &region, &shift.example) != Truth::False, "{:?}", shift);
+        }
+        let found: BTreeSet<String> =
+            verdict.shifts().iter().map(|shift| pair(shift.before, shift.after)).collect();
+        let around = set(Algorithm::DenyOverrides, vec![region.clone().into()]);
+        let (grid, all) = grid(&[was, is, around], 1_000);
+        let mut known = BTreeSet::new();
+        for request in grid.iter().chain(&random).filter(|request| is_plain(&before, request)) {
+            let (one, other) = (decision(&before, request), decision(&after, request));
+            if one.outcome != other.outcome && inside(&after, &region, request) != Truth::False {
+                prop_assert!(found.contains(&pair(one, other)), "{:?}: {:#?}", request, verdict);
+                known.insert(pair(one, other));
+            }
+        }
+        if all && verdict.shifts().iter().all(|shift| shift.certainty == Certainty::Sure) {
+            prop_assert_eq!(found, known);
+        }
+        let everywhere = rule("region", Effect::Deny, Target::default());
+        prop_assert_eq!(
+            shifts_within(&before, &after, &everywhere, &Bounds::default()),
+            shifts(&before, &after, &Bounds::default())
+        );
     }
 
     #[test]

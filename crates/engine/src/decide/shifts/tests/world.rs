@@ -91,9 +91,9 @@ pub(super) fn decision(decide: &Decide, request: &Request) -> Decision {
 }
 
 /// Requests that the policies of both sides tell apart, so many at most; whether these are all sorts that there are.
-pub(super) fn grid([own, other]: &[Set; 2], most: usize) -> (Vec<Request>, bool) {
-    let both = set(Algorithm::DenyOverrides, vec![own.clone().into(), other.clone().into()]);
-    let decide = Decide::new(both, Strictness::Strict);
+pub(super) fn grid(sets: &[Set], most: usize) -> (Vec<Request>, bool) {
+    let all = set(Algorithm::DenyOverrides, sets.iter().map(|one| one.clone().into()).collect());
+    let decide = Decide::new(all, Strictness::Strict);
     let suggested = Suggested::of(&decide, CellBounds { states: 20_000, points: 64, cells: most });
     let requests = suggested.cells().map(|(_, request)| request).collect();
     (requests, suggested.gaps().is_empty())
