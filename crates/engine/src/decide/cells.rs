@@ -27,6 +27,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::condition::Condition;
+use super::expression::Clause;
 use super::fact_test::Operator;
 use super::family::Decide;
 use super::glob::Wildcard;
@@ -58,6 +59,8 @@ pub(super) enum Atom<'d> {
     Test(&'d Test, Truth),
     /// What must hold besides; an expression as a whole.
     Condition(&'d Condition),
+    /// A part of an expression.
+    Clause(Clause<'d>),
 }
 
 /// Which requests: those in which every test has the truth that it has here.
@@ -146,6 +149,7 @@ impl Atom<'_> {
         match self {
             Self::Test(test, absent) => test.holds_or(asked, *absent),
             Self::Condition(condition) => condition.holds(asked),
+            Self::Clause(clause) => clause.holds(asked),
         }
     }
 }
@@ -206,6 +210,11 @@ impl<'d> AtomsBuilder<'d> {
             _ => condition.word(),
         };
         self.add((None, hint), Atom::Condition(condition))
+    }
+
+    /// The number of a part of an expression.
+    pub(super) fn clause(&mut self, clause: Clause<'d>) -> u32 {
+        self.add((None, clause.text()), Atom::Clause(clause))
     }
 
     fn add(&mut self, hint: (Option<Discriminant<Test>>, &'d str), atom: Atom<'d>) -> u32 {

@@ -13,6 +13,7 @@
 
 mod arithmetic;
 mod check;
+mod clause;
 mod evaluate;
 mod functions;
 mod lexer;
@@ -29,6 +30,7 @@ use std::ops::Range;
 
 use smol_str::SmolStr;
 
+pub(super) use self::clause::{Clause, Joined};
 use self::node::Node;
 use super::request::NormalizedRequest;
 use super::truth::Truth;

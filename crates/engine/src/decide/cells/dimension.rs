@@ -239,6 +239,7 @@ impl Atom<'_> {
                 Condition::Address(_) => Some(Field::Address),
                 Condition::Expression(_) | Condition::Always | Condition::Never => None,
             },
+            Self::Clause(clause) => clause.compared().map(|(field, _)| field),
         }
     }
 }

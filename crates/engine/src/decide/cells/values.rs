@@ -13,7 +13,7 @@ use crate::decide::condition::Condition;
 use crate::decide::fact_test::Operator;
 use crate::decide::family::Strictness;
 use crate::decide::glob::{Token, Wildcard};
-use crate::decide::request::{Fact, Request};
+use crate::decide::request::{Fact, Facts, Request};
 use crate::decide::rule::{PathPattern, Test};
 
 /// Values of a part that its tests tell apart, each sort once, and how far they go.
@@ -103,7 +103,12 @@ impl<'d> Part<'_, 'd> {
                 }
                 texts().chain(addresses).chain([SmolStr::new_static("?")]).map(Given::Text).collect()
             }
-            Field::Fact(..) => among(named).into_iter().map(Given::Fact).collect(),
+            Field::Fact(..) => {
+                // Expressions tell values of every sort from what is not there.
+                let sorts = [Fact::Bool(true), Fact::Bool(false), Fact::Null, Fact::Map(Facts::default())];
+                let sorts = sorts.into_iter().filter(|_| self.clauses().next().is_some());
+                among(named).into_iter().chain(sorts).map(Given::Fact).collect()
+            }
             Field::SubjectId
             | Field::SubjectType
             | Field::Type
@@ -130,14 +135,14 @@ impl<'d> Part<'_, 'd> {
     pub(super) fn tests(&self) -> impl Iterator<Item = &'d Test> {
         self.own_atoms().filter_map(|(_, atom)| match atom {
             Atom::Test(test, _) => Some(test),
-            Atom::Condition(_) => None,
+            Atom::Condition(_) | Atom::Clause(_) => None,
         })
     }
 
     pub(super) fn conditions(&self) -> impl Iterator<Item = &'d Condition> + Clone {
         self.own_atoms().filter_map(|(_, atom)| match atom {
             Atom::Condition(condition) => Some(condition),
-            Atom::Test(..) => None,
+            Atom::Test(..) | Atom::Clause(_) => None,
         })
     }
 
@@ -154,7 +159,21 @@ impl<'d> Part<'_, 'd> {
                 facts.extend(named_facts(&test.operator));
             }
         }
+        for (_, values) in self.clauses() {
+            if are_samples {
+                found.only(Extent::Sampled);
+            }
+            facts.extend(values);
+        }
         facts
+    }
+
+    /// What parts of expressions compare it with.
+    fn clauses(&self) -> impl Iterator<Item = (Field, Vec<Fact>)> {
+        self.own_atoms().filter_map(|(_, atom)| match atom {
+            Atom::Clause(clause) => clause.compared(),
+            Atom::Test(..) | Atom::Condition(_) => None,
+        })
     }
 
     fn add(&self, given: Given, found: &mut Values) {
@@ -261,11 +280,20 @@ impl<'d> Part<'_, 'd> {
 impl Atom<'_> {
     /// What it compares a text with; nothing if that is the business of another system, or if it asks for something else.
     pub(in crate::decide) fn patterns(&self) -> Option<Vec<Vec<Token>>> {
-        let Self::Test(test, _) = self else { return None };
+        let exactly = |name: &SmolStr| name.chars().map(Token::Character).collect();
+        let test = match self {
+            Self::Test(test, _) => test,
+            Self::Condition(_) => return None,
+            Self::Clause(clause) => {
+                let (_, names) =
+                    clause.compared().filter(|(field, _)| matches!(field, Field::Roles | Field::Groups))?;
+                return Some(names.iter().filter_map(text).map(exactly).collect());
+            }
+        };
         match test {
             Test::Path(patterns) => patterns.iter().map(PathPattern::tokens).collect(),
             Test::Role(patterns) | Test::App(patterns) => patterns.iter().map(Wildcard::tokens).collect(),
-            Test::Group(names) => Some(names.iter().map(|name| name.chars().map(Token::Character).collect()).collect()),
+            Test::Group(names) => Some(names.iter().map(exactly).collect()),
             _ => None,
         }
     }

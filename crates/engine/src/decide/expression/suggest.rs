@@ -4,9 +4,9 @@
 use crate::decide::number::Step;
 use smol_str::SmolStr;
 
-use super::Expression;
 use super::node::{Function, Kind, Node, Root};
 use super::syntax::Comparison;
+use super::{Clause, Expression};
 use crate::decide::cells::{Field, Given};
 use crate::decide::fact_test::FactOf;
 use crate::decide::request::{Fact, NormalizedRequest, View};
@@ -14,8 +14,15 @@ use crate::decide::request::{Fact, NormalizedRequest, View};
 impl Expression {
     /// Parts of a request with values that could make a difference.
     pub(in crate::decide) fn suggestions(&self, asked: NormalizedRequest<'_>) -> Vec<(Field, Given)> {
+        self.whole().suggestions(asked)
+    }
+}
+
+impl Clause<'_> {
+    /// Parts of a request with values that could make a difference.
+    pub(in crate::decide) fn suggestions(&self, asked: NormalizedRequest<'_>) -> Vec<(Field, Given)> {
         let mut found = Vec::new();
-        collect(&self.root, asked, &mut found);
+        collect(self.node(), asked, &mut found);
         found
     }
 }
@@ -66,7 +73,9 @@ fn compared(
             found.push((field, Given::Moment(*moment)));
             return;
         }
-        _ => other.constant().cloned().or_else(|| read(other, asked)).into_iter().collect(),
+        // Two parts that must be equal, of which the request has none: one of them first.
+        (Kind::Path(..), _) => vec![read(other, asked).unwrap_or(Fact::Text(SmolStr::new_static("7")))],
+        _ => other.constant().cloned().into_iter().collect(),
     };
     for value in values {
         let more: Vec<Fact> = match (&value, comparison) {

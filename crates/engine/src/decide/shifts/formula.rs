@@ -6,6 +6,8 @@ use super::diagram::{Diagram, Full, Operation, Ref};
 use super::space::Space;
 use crate::ask::EntryId;
 use crate::decide::cells::AtomsBuilder;
+use crate::decide::condition::Condition;
+use crate::decide::expression::{Clause, Joined};
 use crate::decide::family::Decide;
 use crate::decide::glob::{Glob, Token};
 use crate::decide::rule::{Matcher, PathPattern, Rule, Status, Target, Test};
@@ -97,7 +99,27 @@ impl Formula {
 
     /// What must hold besides.
     pub(super) fn of_conditions<'d>(rule: &'d Rule, tests: &mut AtomsBuilder<'d>) -> Self {
-        Self::All(rule.conditions.iter().map(|condition| Self::Test(tests.condition(condition))).collect())
+        let one = |condition: &'d Condition| match condition {
+            Condition::Expression(expression) if expression.has_few_clauses() => {
+                Self::of_clause(expression.whole(), tests)
+            }
+            _ => Self::Test(tests.condition(condition)),
+        };
+        Self::All(rule.conditions.iter().map(one).collect())
+    }
+
+    fn of_clause<'d>(clause: Clause<'d>, tests: &mut AtomsBuilder<'d>) -> Self {
+        let each = |all: Vec<Clause<'d>>, tests: &mut AtomsBuilder<'d>| {
+            all.into_iter().map(|one| Self::of_clause(one, tests)).collect()
+        };
+        match clause.joined() {
+            Joined::Alone => Self::Test(tests.clause(clause)),
+            Joined::Always(true) => Self::All(Vec::new()),
+            Joined::Always(false) => Self::Any(Vec::new()),
+            Joined::Not(inner) => Self::Not(Box::new(Self::of_clause(inner, tests))),
+            Joined::All(all) => Self::All(each(all, tests)),
+            Joined::Any(any) => Self::Any(each(any, tests)),
+        }
     }
 
     /// For all requests with a path of a class.

@@ -100,7 +100,10 @@ impl<'d> Space<'d> {
         all.sort_by_key(|(field, _)| order(field));
         for (field, own) in &all {
             let is_compared = own.iter().any(|atom| {
-                matches!(atoms.all.get(*atom as usize), Some(Atom::Test(Test::Fact(_), _) | Atom::Condition(_)))
+                matches!(
+                    atoms.all.get(*atom as usize),
+                    Some(Atom::Test(Test::Fact(_), _) | Atom::Condition(_) | Atom::Clause(_))
+                )
             });
             match field {
                 field if entangled.contains(field) => builder.free.extend(own),
@@ -223,6 +226,7 @@ impl<'d> Space<'d> {
             Some(Atom::Condition(Condition::Expression(expression))) => {
                 expression.suggestions(decide.asked(request, &mut room))
             }
+            Some(Atom::Clause(clause)) => clause.suggestions(decide.asked(request, &mut room)),
             Some(atom) => match atom.reads() {
                 Some(field) => {
                     let (own, bounds) = (&[open.test][..], CellBounds { points: 64, ..CellBounds::default() });
@@ -247,6 +251,7 @@ impl<'d> Space<'d> {
         match self.atoms.all.get(test as usize) {
             Some(Atom::Condition(Condition::Expression(expression))) => expression.text().into(),
             Some(Atom::Condition(condition)) => condition.word().into(),
+            Some(Atom::Clause(clause)) => clause.text().into(),
             Some(Atom::Test(Test::Fact(test), _)) => test.title(),
             Some(Atom::Test(Test::OwnedBySubject, _)) => SmolStr::new_static("owner"),
             Some(Atom::Test(test, _)) => crate::decide::cells::hint(test).into(),

@@ -1,4 +1,5 @@
 mod classes;
+mod expressions;
 mod laws;
 mod lints;
 mod named;
