@@ -158,7 +158,7 @@ async fn tried(visit: &Visit, draft: &Draft, page: Said) -> Response {
     if let Some(fields) = body.as_object_mut().filter(|_| asked) {
         fields.insert("question".to_owned(), words.clone());
     }
-    match visit.post(Address::of("/v1/suppose"), &body).await {
+    match visit.post(Visit::chosen_as(&draft.question, "/v1/suppose"), &body).await {
         Ok(said) => {
             let shown = editor(draft, Tried::Supposed(&words, &said.json));
             visit.shows(&shown, said, None)

@@ -197,9 +197,13 @@ impl Visit {
 
     /// The words of another question, as an address has them.
     pub(super) fn words_of(query: &str) -> Json {
-        let uri = format!("/?{query}").parse::<Uri>().unwrap_or_default();
-        let read = Query::<Vec<(String, String)>>::try_from_uri(&uri);
-        words(&read.map(|Query(pairs)| pairs).unwrap_or_default())
+        words(&pairs(query))
+    }
+
+    /// The address of an endpoint, asked where and by which editions another address asks.
+    pub(super) fn chosen_as(query: &str, endpoint: &str) -> Address {
+        let chosen = pairs(query).into_iter().filter(|(name, _)| [MESH, SEMANTICS].contains(&name.as_str()));
+        chosen.fold(Address::of(endpoint), |address, (name, value)| address.with(&name, &value))
     }
 
     /// Reads something of an endpoint, as the reader.
@@ -358,6 +362,11 @@ impl Visit {
         let config = &self.app().config;
         config.public_url.clone().unwrap_or_else(|| config.own_url())
     }
+}
+
+fn pairs(query: &str) -> Vec<(String, String)> {
+    let uri = format!("/?{query}").parse::<Uri>().unwrap_or_default();
+    Query::try_from_uri(&uri).map(|Query(pairs)| pairs).unwrap_or_default()
 }
 
 /// What of a query is a question.

@@ -125,6 +125,34 @@ fn a_policy_of_a_file_is_tried_and_never_written() {
     assert!(written.status >= 400, "{}", written.status);
 }
 
+#[test]
+fn an_edit_is_tried_in_the_mesh_of_the_question() {
+    let served = Served::start(Config::default());
+    let anybody = json!([{"match": {"kuma.io/service": "*"}}]);
+    let documents: Vec<serde_json::Value> = ["one", "two"]
+        .into_iter()
+        .flat_map(|mesh| {
+            let inbound = json!([{"port": 80, "tags": {"kuma.io/service": "web"}}]);
+            [
+                json!({"type": "Mesh", "name": mesh}),
+                json!({"type": "Dataplane", "mesh": mesh, "name": "web-1", "networking": {"address": "127.0.0.1", "inbound": inbound}}),
+                json!({"type": "TrafficLog", "mesh": mesh, "name": "log", "sources": anybody, "destinations": anybody, "conf": {"backend": mesh}}),
+            ]
+        })
+        .collect();
+    assert_eq!(served.post("/v1/revisions", &json!({"put": documents}).to_string()).status, 201);
+    let asked = seen(&served, "/connection?from=web-1&to=web-1&kind=TrafficLog&mesh=two");
+    assert_eq!(asked.with("name", "mesh")[0].get("value"), Some("two"), "the form has the mesh");
+    let path = "/edit/policy/TrafficLog/two/log";
+    let text = text_area(&seen(&served, path)).replace("backend: two", "backend: three");
+    let question = "from=web-1&to=web-1&kind=TrafficLog&mesh=two";
+    let tried = send(&served, path, &[("text", &text), ("for", question)]);
+    assert_eq!(tried.status, 200, "{}", tried.text);
+    let tried = page(&tried.text);
+    assert_eq!(part(&tried, "otherwise").len(), 2, "{}", tried.text());
+    assert!(tried.named("ins").iter().any(|one| one.text() == "three"), "{}", tried.text());
+}
+
 fn night(effect: &str) -> serde_json::Value {
     json!({"id": "night", "effect": effect, "subjects": [{"role": "ops"}], "resources": [{"path": "/x"}], "actions": [{"method": "GET"}]})
 }
