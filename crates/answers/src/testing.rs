@@ -101,29 +101,37 @@ pub(crate) fn run(
 }
 
 /// Why nobody looks at what must stay as it was.
-const NOTHING_BEFORE: &str = "there is nothing to compare with: `upheld test --since main`";
+const NOTHING_BEFORE: &str =
+    "there is nothing to compare with; name what was before: `upheld test --since main`, `POST /v1/test?since=3`";
 
-/// The invariants beside a world that say what must stay as it is in another one before, and do not hold, or may not.
+/// What must stay as it is from one world to another, says an invariant beside one of them, and does not, or may not. A change does not
+/// get rid of an invariant by taking it away.
 pub(crate) fn unkept(before: &World<'_>, after: &World<'_>) -> Vec<Shifting> {
-    let mut found = Diagnostics::default();
-    let cases = read(after.snapshot().files(), setting(after.options()), &mut found);
-    let changes = cases.iter().filter(|case| case.skip.is_none()).filter_map(|case| match &case.asks {
-        Asks::Invariant(invariant) if invariant.is_about_changes() => Some((&case.name, invariant)),
-        _ => None,
-    });
-    changes
-        .filter_map(|(name, invariant)| {
-            let name = name.clone();
-            match invariant.proof(after, Some(before), None) {
+    let (mut all, mut known): (Vec<Shifting>, Vec<(String, Json)>) = Default::default();
+    for (world, side) in [(after, ""), (before, " (before the change)")] {
+        let mut found = Diagnostics::default();
+        let cases = read(world.snapshot().files(), setting(world.options()), &mut found);
+        let undecided = |name: String, because| Shifting::Invariant { name, verdict: Proved::Undecided, because };
+        if found.errors() > 0 {
+            let wrong: Vec<Diagnostic> = found.into_iter().collect();
+            all.push(undecided(format!("tests{side}"), format!("they cannot be read: {}", words(&wrong))));
+        }
+        for case in cases.iter().filter(|case| case.skip.is_none()) {
+            let Asks::Invariant(invariant) = &case.asks else { continue };
+            let own = (case.name.clone(), invariant.given.clone());
+            if !invariant.is_about_changes() || known.contains(&own) {
+                continue;
+            }
+            let name = format!("{}{side}", case.name);
+            known.push(own);
+            all.extend(match invariant.proof(after, Some(before), None) {
                 Ok(Proof { verdict: Proved::Holds, .. }) => None,
                 Ok(proof) => Some(Shifting::Invariant { name, verdict: proof.verdict, because: proof.headline.text }),
-                Err(refused) => {
-                    let because = words(&refused.diagnostics);
-                    Some(Shifting::Invariant { name, verdict: Proved::Undecided, because })
-                }
-            }
-        })
-        .collect()
+                Err(refused) => Some(undecided(name, words(&refused.diagnostics))),
+            });
+        }
+    }
+    all
 }
 
 /// The cases that came out as expected: only these can notice something. That something changed is no news here.

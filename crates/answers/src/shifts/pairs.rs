@@ -78,8 +78,9 @@ impl Compared<'_, '_> {
             Some(_) => ShiftCounts { compared, ..ShiftCounts::default() },
             None => ShiftCounts {
                 compared,
-                began: callers.after * called.after - compared,
-                ended: callers.before * called.before - compared,
+                // Two things of one name are one, so that there may be more on both sides than on one.
+                began: (callers.after * called.after).saturating_sub(compared),
+                ended: (callers.before * called.before).saturating_sub(compared),
                 ..ShiftCounts::default()
             },
         };

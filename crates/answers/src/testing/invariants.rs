@@ -84,7 +84,7 @@ impl Invariant {
         matches!(self.demands, Demands::Unchanged(_))
     }
 
-    /// Whether it holds, and what speaks against it. What must stay as it is holds where there is nothing before.
+    /// Whether it holds, and what speaks against it.
     pub(super) fn proof(
         &self,
         world: &World<'_>,
@@ -93,7 +93,10 @@ impl Invariant {
     ) -> Result<Proof, Refused> {
         let kind = self.kind.as_deref();
         match &self.demands {
-            Demands::Unchanged(unchanged) => unchanged.proof(before.unwrap_or(world), world, kind),
+            Demands::Unchanged(unchanged) => {
+                let nothing = || Diagnostic::error(Fault::IncompleteQuestion, super::NOTHING_BEFORE);
+                unchanged.proof(before.ok_or_else(nothing)?, world, kind)
+            }
             Demands::Requests { region, claim } => {
                 let decider = decider(world.snapshot(), world.options(), kind)?;
                 let changed = instead.filter(|(changed, _)| *changed == decider.kind);

@@ -417,3 +417,40 @@ fn tests_of_requests_as_they_arrive() {
     assert!(failed.is_empty(), "{failed:#?}");
     assert_eq!(report.cases.len(), 9);
 }
+
+/// Names are those of the snapshot that is asked, whoever asked another one before.
+#[test]
+fn an_object_that_changes_is_found_by_what_it_offers_now() {
+    let proxy = |service: &str| {
+        format!(
+            "type: Dataplane\nmesh: default\nname: web-1\nnetworking: {{address: 127.0.0.1, inbound: [{{port: 80, tags: {{kuma.io/service: {service}}}}}]}}\n"
+        )
+    };
+    let log = "type: TrafficLog\nmesh: default\nname: all\nsources: [{match: {kuma.io/service: '*'}}]\n\
+               destinations: [{match: {kuma.io/service: '*'}}]\nconf: {backend: a}\n";
+    let options = Options::at(Timestamp(0));
+    let finds = |loaded: &Loaded, service: &str| {
+        let world = World::new(&loaded.snapshot, &options);
+        let [kind, from, to] = ["TrafficLog", "web-1", service].map(|word| Some(word.to_owned()));
+        let words = Words { kind, from, to, ..Words::default() };
+        world.question(&words).and_then(|question| world.answer(&question)).is_ok()
+    };
+    let change = |loaded: &Loaded, name: &str, text: &str| {
+        let described = loaded.snapshot.objects().iter().map(|(_, object)| (object.name, object.at));
+        let described = described.chain(loaded.snapshot.policies().iter().map(|(_, policy)| (policy.name, policy.at)));
+        let at = described.into_iter().find(|(own, _)| loaded.snapshot.text(*own) == name).expect("is there").1;
+        loaded.rewritten(at, text).expect("can be rewritten").expect("is valid")
+    };
+    // Whether somebody asked before a change makes no difference to either side.
+    for asked_before in [true, false] {
+        let before = loaded(&["type: Mesh\nname: default\n", &proxy("web"), log]);
+        if asked_before {
+            assert!(finds(&before, "web"));
+        }
+        let after = change(&before, "web-1", &proxy("shop"));
+        assert!(finds(&after, "shop") && !finds(&after, "web"));
+        assert!(finds(&before, "web") && !finds(&before, "shop"));
+        let logged = change(&after, "all", &log.replace("backend: a", "backend: b"));
+        assert!(finds(&logged, "shop") && !finds(&logged, "web"));
+    }
+}

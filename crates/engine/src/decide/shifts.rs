@@ -10,8 +10,8 @@
 //!               ──▶ region     requests of a region that do not get what all of them must get
 //! ```
 //!
-//! That nothing differs is a proof, for every request of which nothing is unknown, whose path everybody reads alike, and whose texts
-//! are not too long for patterns. That something differs is shown by a request which both sides have answered so. Whatever could not be
+//! That nothing differs is a proof, for every request of which nothing is unknown, whose path everybody reads alike, whose texts
+//! are not too long for patterns, and whose facts are not so many that expressions give up. That something differs is shown by a request which both sides have answered so. Whatever could not be
 //! shown is said to be possible, and where a bound is met, that is said.
 
 mod changed;

@@ -9,11 +9,13 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
 
 use futures::task::AtomicWaker;
 use hyper::rt::Executor;
 
-/// Requests of one connection that nobody has begun to answer.
+/// Requests of one connection that nobody has begun to answer. Only the connection adds to them, while its task is at work: nothing is served
+/// here that would go on beside a request, as tunnels do.
 #[derive(Clone, Default)]
 pub(super) struct Asked(Arc<Mutex<Vec<Answering>>>);
 
@@ -31,6 +33,9 @@ const AT_ONCE: usize = 32;
 
 /// So often a connection answers before others get their turn.
 const ROUNDS: usize = 4;
+
+/// Once answers took so long, those who still wait get tasks of their own, which other threads can take.
+const LONG: Duration = Duration::from_millis(1);
 
 /// A connection with the requests that come by it.
 pub(super) struct Together<C> {
@@ -78,7 +83,14 @@ impl<C: Future> Future for Together<C> {
                 own.bell.end();
                 return Poll::Pending;
             }
-            asked.into_iter().for_each(begin);
+            let begun = Instant::now();
+            for answering in asked {
+                if begun.elapsed() < LONG {
+                    begin(answering);
+                } else {
+                    drop(tokio::spawn(answering));
+                }
+            }
         }
         // There may be more to do, after the others.
         own.bell.rang.store(true, Ordering::SeqCst);
@@ -231,6 +243,17 @@ mod tests {
         assert_eq!(*seen.lock().unwrap(), ["polled", "0", "polled"]);
         tokio::task::yield_now().await;
         assert_eq!(seen.lock().unwrap().last().unwrap(), "waited");
+    }
+
+    #[tokio::test]
+    async fn who_comes_after_a_long_answer_does_not_wait_for_its_connection() {
+        let (asked, seen) = (Asked::default(), Seen::default());
+        asked.execute(async { std::thread::sleep(LONG) });
+        let mut together = Together::new(connection(&asked, &seen, 1), asked.clone());
+        assert!(poll(&mut together).0.is_pending());
+        assert_eq!(*seen.lock().unwrap(), ["polled", "polled"]);
+        tokio::task::yield_now().await;
+        assert_eq!(*seen.lock().unwrap(), ["polled", "polled", "0"]);
     }
 
     #[test]

@@ -95,14 +95,8 @@ fn is_broken(verdict: Verdict, connect: Connect) -> bool {
 
 /// Whether fields of all connections are as they must be, under a kind of policy.
 pub(super) fn every(world: &World<'_>, kind: &str, ends: Ends<'_>, holds: &[Condition]) -> Result<Proof, Refused> {
-    let (snapshot, name) = (world.snapshot(), kind);
-    let kind = find_kind(snapshot, name)?;
-    if !snapshot.kind(kind).is_some_and(is_about_connections) {
-        let problem = Diagnostic::error(Fault::IncompleteQuestion, format!("{name} is not about connections"));
-        return Err(problem
-            .help("requests are looked at by `never: permit`, routes and gateways by `every: route`")
-            .into());
-    }
+    about_connections(world.snapshot(), kind)?;
+    let kind = find_kind(world.snapshot(), kind)?;
     let mut walk = Walk::new(world, ends)?;
     walk.cells(kind, |walk, cell| {
         walk.looked_at += cell.count;
@@ -111,6 +105,15 @@ pub(super) fn every(world: &World<'_>, kind: &str, ends: Ends<'_>, holds: &[Cond
         }
     });
     Ok(walk.proof())
+}
+
+/// The name of a kind that must be about connections, however it was written.
+pub(super) fn about_connections<'s>(snapshot: &'s Snapshot, written: &str) -> Result<&'s str, Diagnostic> {
+    let kind = snapshot.kind(find_kind(snapshot, written)?).filter(|kind| is_about_connections(kind));
+    kind.map(|kind| snapshot.text(kind.name)).ok_or_else(|| {
+        let problem = Diagnostic::error(Fault::IncompleteQuestion, format!("{written} is not about connections"));
+        problem.help("requests are looked at by `never: permit`, routes and gateways by `every: route`")
+    })
 }
 
 /// The kinds that are looked at: the one that is named, or all that have policies about connections.

@@ -207,6 +207,37 @@ fn what_must_stay_as_it_is_waits_for_something_to_compare_with() {
     assert_eq!(told.and_then(upheld_report::Phrase::again).as_ref(), told.map(|note| &note.text));
     let same = World::new(&after.snapshot, &options).review(&World::new(&after.snapshot, &options), &());
     assert!(!same.breaks_invariants());
+    // A change does not get rid of it, by taking it away or by breaking it.
+    for without in [
+        vec![ACCESS.replace("/*/health", "/*/status")],
+        vec![ACCESS.to_owned(), tests.replace("unchanged", "unchangd")],
+    ] {
+        let without = loaded(&without);
+        let reviewed = World::new(&before.snapshot, &options).review(&World::new(&without.snapshot, &options), &());
+        assert!(reviewed.breaks_invariants(), "{:?}", reviewed.notes);
+    }
+}
+
+#[test]
+fn a_kind_that_is_written_otherwise_is_the_same_kind_and_one_about_something_else_is_refused() {
+    let proxy = "type: Dataplane\nmesh: default\nname: web-1\nnetworking: {address: 127.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: web}}]}\n";
+    let log = |backend: &str| {
+        format!(
+            "type: TrafficLog\nmesh: default\nname: all\nsources: [{{match: {{kuma.io/service: '*'}}}}]\n\
+             destinations: [{{match: {{kuma.io/service: '*'}}}}]\nconf: {{backend: {backend}}}\n"
+        )
+    };
+    let world = |backend: &str| {
+        vec!["type: Mesh\nname: default\n".to_owned(), proxy.to_owned(), log(backend), ACCESS.to_owned()]
+    };
+    let since = |kind: &str| {
+        tested_since(Some(&world("a")), &world("b"), &format!("unchanged: {{from: {{}}}}\nkind: {kind}")).unwrap()
+    };
+    for kind in ["TrafficLog", "trafficlog"] {
+        assert_eq!(since(kind).state, TestState::Failed);
+    }
+    let other = since("AccessPolicy");
+    assert!(other.because.is_some_and(|because| because.contains("AccessPolicy is not about connections")));
 }
 
 #[test]

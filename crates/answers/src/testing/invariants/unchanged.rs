@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use upheld_dialects::access::invariants::{Policies, kept};
 use upheld_engine::decide::Rule;
 use upheld_model::Side;
-use upheld_report::{Breach, Comparison, Holding, Proof, Refused, Shift, Shifts, Standing};
+use upheld_report::{Breach, Holding, Proof, Refused, Shift, Shifts, Standing};
 
-use super::connections::TagsOfEnds;
+use super::connections::{TagsOfEnds, about_connections};
 use super::tags::{Tagged, Wanted};
 use crate::shifts::{Among, scopes, shifts_among};
 use crate::testing::decider;
@@ -51,9 +51,7 @@ fn connections(
     for wanted in [from, to] {
         wanted.check(tagged.iter().flat_map(|one| &one.parts))?;
     }
-    if let Some(kind) = kind {
-        upheld_dialects::question::find_kind(after.snapshot(), kind)?;
-    }
+    let kind = kind.map(|kind| about_connections(after.snapshot(), kind)).transpose()?;
     // Whoever has the tags before or after is looked at.
     let mut ends: BTreeMap<&str, Vec<TagsOfEnds>> = BTreeMap::new();
     for world in [before, after] {
@@ -71,8 +69,9 @@ fn connections(
 }
 
 fn proof(found: Shifts) -> Proof {
-    let notes = || found.notes.iter().map(|note| note.text.trim_end_matches('.')).collect::<Vec<_>>().join("; ");
-    let bound = (found.verdict == Comparison::Undecided).then(notes);
+    // All that is noted here is what could not be compared.
+    let notes: Vec<&str> = found.notes.iter().map(|note| note.text.trim_end_matches('.')).collect();
+    let bound = (!notes.is_empty()).then(|| notes.join("; "));
     let holds = match found.counts.compared {
         0 => Holding::Nothing { many: "connections".to_owned() },
         count => Holding::EverythingRead { count, one: "connection".to_owned(), many: "connections".to_owned() },

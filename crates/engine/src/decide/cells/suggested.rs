@@ -192,8 +192,16 @@ pub(in crate::decide) fn entangled(
         let Atom::Test(Test::Fact(test), _) = atom else { continue };
         // A whole name counts before the way that its parts lead.
         let whole = Field::Fact(test.of, vec![test.name.clone()]);
-        if test.path.as_slice() != [test.name.clone()] && parts.contains_key(&whole) {
-            entangled.extend([whole, Field::of_fact(test)]);
+        if test.path.as_slice() != [test.name.clone()] {
+            let led_to = Field::of_fact(test);
+            // Expressions only go the way of the parts.
+            let is_clause = |own: &u32| matches!(atoms.all.get(*own as usize), Some(Atom::Clause(_)));
+            let is_read_otherwise = parts.get(&led_to).is_some_and(|own| own.iter().any(is_clause));
+            if parts.contains_key(&whole) {
+                entangled.extend([whole, led_to]);
+            } else if is_read_otherwise {
+                entangled.insert(led_to);
+            }
         }
     }
     entangled.extend(owners.iter().filter(|field| parts.get(*field).is_some_and(|own| !own.is_empty())).cloned());

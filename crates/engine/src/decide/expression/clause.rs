@@ -1,14 +1,13 @@
 //! Parts of an expression that are true or false by themselves: what `&&`, `||` and `!` join.
 
 use crate::decide::cells::Field;
-use crate::decide::fact_test::FactOf;
 use crate::decide::request::{Fact, NormalizedRequest};
 use crate::decide::truth::Truth;
 use smol_str::SmolStr;
 
 use super::node::{Kind, Node, Root};
 use super::syntax::Comparison;
-use super::{Expression, evaluate};
+use super::{Expression, evaluate, suggest};
 
 /// Expressions of more parts are looked at as a whole.
 const MOST: usize = 16;
@@ -134,38 +133,19 @@ fn is_of_names(field: &Field) -> bool {
 
 /// The values of a list that is written down.
 fn constants(list: &Node) -> Option<Vec<Fact>> {
-    let values: Vec<Fact> = match &list.kind {
-        Kind::List(items) => items.iter().map(|item| item.constant().cloned()).collect::<Option<_>>()?,
-        Kind::Constant(Fact::List(items)) => items.clone(),
-        _ => return None,
-    };
-    values.iter().all(is_scalar).then_some(values)
-}
-
-/// The part of a request that a path leads to, if its tests can be told by its value alone.
-fn field(root: Root, names: &[SmolStr]) -> Option<Field> {
-    let of_facts = |of: FactOf| Some(Field::Fact(of, names.to_vec()));
-    let text = |names: &[SmolStr]| names.iter().map(SmolStr::to_string).collect::<Vec<_>>().join(".");
-    match (root, text(names).as_str(), names) {
-        (Root::Request, _, [first, rest @ ..]) => {
-            let (_, root) = Root::PARTS.into_iter().find(|(known, _)| known == first)?;
-            field(root, rest)
-        }
-        (Root::Subject, "id", _) => Some(Field::SubjectId),
-        (Root::Subject, "type", _) => Some(Field::SubjectType),
-        (Root::Subject, "roles", _) => Some(Field::Roles),
-        (Root::Subject, "groups", _) => Some(Field::Groups),
-        (Root::Subject, _, [claims, rest @ ..]) if claims == "claims" && !rest.is_empty() => {
-            Some(Field::Fact(FactOf::Subject, rest.to_vec()))
-        }
-        (Root::Action, "operation", _) => Some(Field::Operation),
-        (Root::Resource, "type", _) => Some(Field::Type),
-        (Root::Resource, "id", _) => Some(Field::ResourceId),
-        // What has a place of its own is compared in ways of its own, or has nothing inside.
-        (_, _, [first, ..]) if root.fields().iter().any(|(known, _)| known == first) => None,
-        (Root::Action, ..) => of_facts(FactOf::Action),
-        (Root::Resource, ..) => of_facts(FactOf::Resource),
-        (Root::Environment, ..) => of_facts(FactOf::Environment),
+    match list.constant() {
+        Some(Fact::List(values)) => values.iter().all(is_scalar).then(|| values.clone()),
         _ => None,
     }
+}
+
+/// The part of a request that a path leads to, if its tests can be told by its value alone: paths, methods, addresses and moments are compared
+/// in ways of their own, and texts have nothing inside.
+fn field(root: Root, names: &[SmolStr]) -> Option<Field> {
+    let is_told = |field: &Field| match field {
+        Field::Fact(..) => true,
+        Field::Path | Field::App | Field::Method | Field::Address | Field::Time => false,
+        _ => names.len() == 1,
+    };
+    suggest::field(root, names).filter(is_told)
 }

@@ -131,7 +131,8 @@ fn given(field: &Field, value: Fact) -> Option<Given> {
     }
 }
 
-fn field(root: Root, names: &[SmolStr]) -> Option<Field> {
+/// The part of a request that a path leads to, or into.
+pub(super) fn field(root: Root, names: &[SmolStr]) -> Option<Field> {
     let (first, rest) = names.split_first()?;
     let facts = |of: FactOf| Some(Field::Fact(of, names.to_vec()));
     match (root, first.as_str()) {

@@ -150,7 +150,11 @@ impl<'d> Comparison<'d> {
                 let inside = || within.as_ref().is_none_or(|within| may_be(within.covers(after.decide, request)));
                 inside() && answers_so(before.decide, request, was, one) && answers_so(after.decide, request, is, other)
             });
-            let applying = applying(&scenes, changed, &request);
+            let mut applying = applying(&scenes, changed, &request);
+            if applying.is_empty() {
+                // The example may lack what nobody knows how to make so.
+                applying.extend(live(&scenes, changed));
+            }
             let cause = cause(pair, changed, changes, &applying);
             let Some(cause) = cause else { continue };
             let [before, after] = pair.map(|answer| Decision { outcome: answer.outcome, by: answer.by });
@@ -259,6 +263,17 @@ impl Operation for Pairs<'_> {
         let outside = Ref::leaf(OUTSIDE);
         (one == outside || other == outside).then_some(outside)
     }
+}
+
+/// Changed policies that may be about some request here.
+fn live<'s>(
+    scenes: &'s [Scene<'_, '_>; 2],
+    changed: &'s [FxHashMap<EntryId, ChangedRule>; 2],
+) -> impl Iterator<Item = ChangedRule> {
+    scenes.iter().zip(changed).flat_map(|(scene, changed)| {
+        let forms = scene.live.iter().filter_map(|live| scene.form(live));
+        forms.filter_map(|form| changed.get(&form.entry).copied())
+    })
 }
 
 /// Changed policies that may be about a request.

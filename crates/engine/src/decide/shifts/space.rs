@@ -95,7 +95,10 @@ impl<'d> Space<'d> {
         if !owned.is_empty() {
             fields.entry(Field::SubjectId).or_default();
         }
-        let owner_is_plain = owners.iter().all(|field| !fields.contains_key(field));
+        // Who owns something is told beside the texts that the id of the subject is compared with, and beside nothing else.
+        let is_clause = |atom: &u32| matches!(atoms.all.get(*atom as usize), Some(Atom::Clause(_)));
+        let id_is_plain = fields.get(&Field::SubjectId).is_none_or(|own| !own.iter().any(is_clause));
+        let owner_is_plain = id_is_plain && owners.iter().all(|field| !fields.contains_key(field));
         let mut all: Vec<(Field, Vec<u32>)> = fields.into_iter().collect();
         all.sort_by_key(|(field, _)| order(field));
         for (field, own) in &all {
