@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tower::Service;
 
 use super::copied::Copied;
-use super::together::{Asked, Together};
+use super::together::{Asked, LONG, Together};
 use crate::app::Shared;
 use crate::auth::Certificate;
 use crate::connection::Connection;
@@ -120,7 +120,7 @@ impl Acceptor {
         let requests = Asked::default();
         let protocols = protocols(requests.clone(), head_time);
         let served = protocols.serve_connection(TokioIo::new(Copied(stream)), service).into_owned();
-        let mut served = Together::new(served, requests);
+        let mut served = Together::new(served, requests, LONG);
         // Until the protocol is known, nobody else looks at the clock.
         let overdue = async {
             tokio::time::sleep(head_time).await;

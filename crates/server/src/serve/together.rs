@@ -35,21 +35,24 @@ const AT_ONCE: usize = 32;
 const ROUNDS: usize = 4;
 
 /// Once answers took so long, those who still wait get tasks of their own, which other threads can take.
-const LONG: Duration = Duration::from_millis(1);
+pub(super) const LONG: Duration = Duration::from_millis(1);
 
 /// A connection with the requests that come by it.
 pub(super) struct Together<C> {
     connection: Pin<Box<C>>,
     asked: Asked,
+    /// What is a long time for the answers of a round.
+    long: Duration,
     bell: Arc<Bell>,
     waker: Waker,
 }
 
 impl<C: Future> Together<C> {
-    /// The connection hands its requests over to `asked`.
-    pub(super) fn new(connection: C, asked: Asked) -> Self {
+    /// The connection hands its requests over to `asked`; answers that together took `long` make others wait no longer.
+    pub(super) fn new(connection: C, asked: Asked, long: Duration) -> Self {
         let bell = Arc::new(Bell::default());
-        Self { connection: Box::pin(connection), asked, waker: Waker::from(Arc::clone(&bell)), bell }
+        let waker = Waker::from(Arc::clone(&bell));
+        Self { connection: Box::pin(connection), asked, long, waker, bell }
     }
 
     /// The connection itself.
@@ -85,7 +88,7 @@ impl<C: Future> Future for Together<C> {
             }
             let begun = Instant::now();
             for answering in asked {
-                if begun.elapsed() < LONG {
+                if begun.elapsed() < own.long {
                     begin(answering);
                 } else {
                     drop(tokio::spawn(answering));
@@ -175,6 +178,11 @@ mod tests {
         }
     }
 
+    /// With answers that never take long, whatever else the machine does.
+    fn patient<C: Future>(connection: C, asked: Asked) -> Together<C> {
+        Together::new(connection, asked, Duration::MAX)
+    }
+
     /// What a connection of the tests was seen to do.
     type Seen = Arc<Mutex<Vec<String>>>;
 
@@ -208,7 +216,7 @@ mod tests {
     #[test]
     fn what_was_read_together_is_answered_before_the_connection_sends() {
         let (asked, seen) = (Asked::default(), Seen::default());
-        let mut together = Together::new(connection(&asked, &seen, 3), asked.clone());
+        let mut together = patient(connection(&asked, &seen, 3), asked.clone());
         let (polled, woken) = poll(&mut together);
         assert!(polled.is_pending());
         assert_eq!(*seen.lock().unwrap(), ["polled", "0", "1", "2", "polled"]);
@@ -218,7 +226,7 @@ mod tests {
     #[test]
     fn who_asks_without_end_lets_others_have_their_turn() {
         let (asked, seen) = (Asked::default(), Seen::default());
-        let mut together = Together::new(connection(&asked, &seen, 1000), asked.clone());
+        let mut together = patient(connection(&asked, &seen, 1000), asked.clone());
         let answered = || seen.lock().unwrap().iter().filter(|what| *what != "polled").count();
         assert_eq!((poll(&mut together).1, answered()), (1, ROUNDS * AT_ONCE), "it goes on later");
         while answered() < 1000 {
@@ -238,7 +246,7 @@ mod tests {
             tokio::task::yield_now().await;
             note(&waiting, "waited");
         });
-        let mut together = Together::new(connection, own);
+        let mut together = patient(connection, own);
         assert!(poll(&mut together).0.is_pending());
         assert_eq!(*seen.lock().unwrap(), ["polled", "0", "polled"]);
         tokio::task::yield_now().await;
@@ -248,8 +256,8 @@ mod tests {
     #[tokio::test]
     async fn who_comes_after_a_long_answer_does_not_wait_for_its_connection() {
         let (asked, seen) = (Asked::default(), Seen::default());
-        asked.execute(async { std::thread::sleep(LONG) });
-        let mut together = Together::new(connection(&asked, &seen, 1), asked.clone());
+        let connection = connection(&asked, &seen, 1);
+        let mut together = Together::new(connection, asked, Duration::ZERO);
         assert!(poll(&mut together).0.is_pending());
         assert_eq!(*seen.lock().unwrap(), ["polled", "polled"]);
         tokio::task::yield_now().await;
@@ -260,7 +268,7 @@ mod tests {
     fn a_request_that_fails_leaves_the_others_alone() {
         let (asked, seen) = (Asked::default(), Seen::default());
         asked.execute(async { panic!("on purpose") });
-        let mut together = Together::new(connection(&asked, &seen, 1), asked.clone());
+        let mut together = patient(connection(&asked, &seen, 1), asked.clone());
         assert!(poll(&mut together).0.is_pending());
         assert_eq!(*seen.lock().unwrap(), ["polled", "0", "polled"]);
     }
@@ -274,7 +282,7 @@ mod tests {
             asking.execute(async move { note(&seen, "done") });
             Poll::Ready(())
         });
-        Together::new(connection, asked).await;
+        patient(connection, asked).await;
         tokio::task::yield_now().await;
         assert_eq!(*seen.lock().unwrap(), ["done"]);
     }
@@ -288,7 +296,7 @@ mod tests {
             *keep.lock().unwrap() = Some(context.waker().clone());
             Poll::<()>::Pending
         });
-        let mut together = Together::new(connection, asked);
+        let mut together = patient(connection, asked);
         let woken = Arc::new(Counted::default());
         let waker = Waker::from(Arc::clone(&woken));
         assert!(Pin::new(&mut together).poll(&mut Context::from_waker(&waker)).is_pending());
@@ -304,7 +312,7 @@ mod tests {
             let _both = (own, kept);
             pending::<()>().await;
         });
-        drop(Together::new(pending::<()>(), asked));
+        drop(patient(pending::<()>(), asked));
         assert_eq!(Arc::strong_count(&held), 1);
     }
 }

@@ -108,8 +108,8 @@ impl<'e> Clause<'e> {
             Kind::Compare(comparison, both) => {
                 let [one, other] = &**both;
                 let (path, value) = match (&one.kind, &other.kind) {
-                    (Kind::Path(root, names), Kind::Constant(value)) => ((root, names), value),
-                    (Kind::Constant(value), Kind::Path(root, names)) => ((root, names), value),
+                    (Kind::Path(root, names), Kind::Constant(value))
+                    | (Kind::Constant(value), Kind::Path(root, names)) => ((root, names), value),
                     _ => return None,
                 };
                 let is_equality = matches!(comparison, Comparison::Equal | Comparison::Different);

@@ -83,7 +83,7 @@ fn requests() -> Vec<Request> {
                 for roles in [vec![], vec!["x"], vec!["y"], vec!["y", "x"]] {
                     for kind in [None, Some("doc"), Some("map"), Some("other")] {
                         let mut request = Request::default();
-                        request.subject.roles = Names::Known(roles.iter().map(|role| SmolStr::new(role)).collect());
+                        request.subject.roles = Names::Known(roles.iter().map(SmolStr::new).collect());
                         request.resource.kind = kind.map_or(Maybe::Absent, |kind| Maybe::Is(kind.into()));
                         for (name, fact) in [("age", age), ("dept", dept), ("vip", vip)] {
                             if let Some(fact) = fact {
