@@ -26,6 +26,8 @@ use std::time::Duration;
 
 use crate::report::Targets;
 pub(crate) use ours::{Ours, rule};
+#[cfg(feature = "peers")]
+pub(crate) use peers::cedar_text;
 use workload::Request;
 pub(crate) use workload::{Effect, Policy, SubjectTest, Workload};
 

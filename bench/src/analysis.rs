@@ -1,14 +1,17 @@
 //! What changes between two sets of access policies, over all requests that there could be, and what is to be said of one set: against
-//! asking one request after the other, which finds only what it happens to ask. And what one policy about connections changes for all of them:
-//! against asking about every pair. Cedar's crate has no analysis of its own (that is another program, with a solver), so it is no rival here.
+//! asking one request after the other, which finds only what it happens to ask, and against the analysis of Cedar, which asks a solver. And what one
+//! policy about connections changes for all of them: against asking about every pair.
 //!
 //! ```text
 //! diffs     ten edits among many policies, and what one edit costs however many there are
+//! cedar     the same two questions, answered by Cedar's analysis: do these differ, and do those not?
 //! lints     all policies of one set
 //! connections   one edited policy among thousands of proxies and services
 //! hostile   policies that are made to be slow: a bound is met, and said
 //! ```
 
+#[cfg(feature = "peers")]
+mod cedar;
 mod connections;
 mod diffs;
 mod hostile;
@@ -47,7 +50,19 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     println!("CPU time of one thread; medians of {} rounds. Policies are loaded before.", plan.rounds);
     let wrong = connections::run(plan, &mut targets)?
         + diffs::run(plan, &mut targets)?
+        + with_cedar(plan)?
         + lints::run(plan, &mut targets)?
         + hostile::run(plan, &mut targets)?;
     targets.finish(wrong)
+}
+
+#[cfg(feature = "peers")]
+fn with_cedar(plan: &Plan) -> Result<usize, String> {
+    cedar::run(plan)
+}
+
+#[cfg(not(feature = "peers"))]
+fn with_cedar(_: &Plan) -> Result<usize, String> {
+    println!("\nThis build has no peers: `cargo xtask bench analysis` has Cedar's analysis.");
+    Ok(0)
 }

@@ -205,7 +205,8 @@ fn audit() -> bool {
 }
 
 fn bench(rest: &[&str]) -> bool {
-    let peers: &[&str] = if rest.first() == Some(&"access") { &["--features", "peers"] } else { &[] };
+    let has_peers = rest.first().is_some_and(|name| ["access", "analysis"].contains(name));
+    let peers: &[&str] = if has_peers { &["--features", "peers"] } else { &[] };
     cargo(&[&["run", "--profile", "dist", "--quiet", "--package", "bench"], peers, &["--"], rest].concat())
 }
 

@@ -12,6 +12,9 @@ mod parts;
 #[cfg(feature = "peers")]
 mod regorus;
 
+#[cfg(feature = "peers")]
+pub(crate) use cedar::text as cedar_text;
+
 use super::Decider;
 use super::workload::Workload;
 

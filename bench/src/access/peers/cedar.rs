@@ -86,8 +86,8 @@ fn entity(user: &User, types: &Types) -> Result<Entity, String> {
     Entity::new(identity(&types.user, &user.id), attributes, HashSet::new()).map_err(|error| error.to_string())
 }
 
-/// The policy in Cedar.
-fn text(policy: &Policy, compared: &mut BTreeSet<usize>) -> Result<String, String> {
+/// The policy in Cedar, and the segments of paths that it compares.
+pub(crate) fn text(policy: &Policy, compared: &mut BTreeSet<usize>) -> Result<String, String> {
     let effect = match policy.effect {
         Effect::Permit => "permit",
         Effect::Deny => "forbid",
