@@ -75,7 +75,7 @@ impl Inspector {
                 ("kind", "Kind", "all kinds"),
                 ("path", "Path", "any"),
                 ("method", "Method", "any"),
-                ("mesh", "Mesh", "wherever the names are"),
+                ("mesh", "Mesh", "any"),
             ],
             Self::Gateway => &[
                 ("what", "Route or backend", "a route, or leave it out"),
