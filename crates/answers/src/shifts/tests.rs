@@ -292,3 +292,30 @@ fn policies_that_nothing_was_read_for_are_not_proved_to_be_equal() {
         assert_eq!(between(&one, &loaded(&[before])).verdict, Comparison::Equal);
     }
 }
+
+/// A proxy and an external service may have one name.
+#[test]
+fn two_things_of_one_name_are_compared_without_a_miscount() {
+    let common = [
+        "type: Mesh\nname: default\n".to_owned(),
+        "type: Dataplane\nmesh: default\nname: web\nnetworking: {address: 127.0.0.1, inbound: [{port: 80, tags: \
+         {kuma.io/service: shop}}]}\n"
+            .to_owned(),
+    ];
+    let external = "type: ExternalService\nmesh: default\nname: web\ntags: {kuma.io/service: web, kuma.io/protocol: http}\n\
+                    networking: {address: 'web.example:80'}\n";
+    for kind in KINDS.into_iter().filter(|kind| *kind != "MeshTimeout") {
+        let conf = if kind == "TrafficLog" { "conf: {backend: a}\n" } else { "" };
+        let policy = format!(
+            "type: {kind}\nmesh: default\nname: all\nsources: [{{match: {{kuma.io/service: '*'}}}}]\n\
+             destinations: [{{match: {{kuma.io/service: '*'}}}}]\n{conf}"
+        );
+        let one: Vec<String> = common.iter().cloned().chain([policy]).collect();
+        let two: Vec<String> = one.iter().cloned().chain([external.to_owned()]).collect();
+        let (one, two) = (loaded(&one), loaded(&two));
+        for (before, after) in [(&one, &two), (&two, &one)] {
+            let counts = between(before, after).counts;
+            assert_eq!(counts.changed, 0, "{kind}: {counts:?}");
+        }
+    }
+}
