@@ -241,6 +241,30 @@ fn a_kind_that_is_written_otherwise_is_the_same_kind_and_one_about_something_els
 }
 
 #[test]
+fn connections_that_cannot_be_asked_about_do_not_hold_because_others_begin() {
+    let proxy = |name: &str, service: &str| {
+        format!(
+            "type: Dataplane\nmesh: default\nname: {name}\nnetworking: {{address: 127.0.0.1, inbound: [{{port: 80, tags: \
+             {{kuma.io/service: {service}}}}}]}}\n"
+        )
+    };
+    // `a` is a proxy, and a service of two others.
+    let world = |backend: &str, more: &[String]| -> Vec<String> {
+        let log = format!(
+            "type: TrafficLog\nmesh: default\nname: all\nsources: [{{match: {{kuma.io/service: '*'}}}}]\n\
+             destinations: [{{match: {{kuma.io/service: '*'}}}}]\nconf: {{backend: {backend}}}\n"
+        );
+        let proxies = [proxy("a", "shop"), proxy("b-1", "a"), proxy("b-2", "a")];
+        ["type: Mesh\nname: default\n".to_owned(), log].into_iter().chain(proxies).chain(more.iter().cloned()).collect()
+    };
+    for more in [&[][..], &[proxy("c", "shop")]] {
+        let tested = tested_since(Some(&world("x", &[])), &world("y", more), "unchanged: {from: {}}\nkind: TrafficLog");
+        let tested = tested.expect("can be read");
+        assert_eq!(tested.state, TestState::Undecided, "{:?}", tested.because);
+    }
+}
+
+#[test]
 fn what_cannot_be_looked_at_is_no_success() {
     // Policies that are read as the original reads them are not looked at in classes.
     let tests = "kind: PolicyTests\ninvariants:\n- {name: it, never: permit}\n";
