@@ -196,6 +196,9 @@ impl<'t> Suite<'_, 't> {
                     _ => "an invariant has one of `never`, `always`, `every` and `unchanged`; this one has several",
                 };
                 let problem = Diagnostic::error(Fault::MissingField, message).at_value(self.source, written, "here");
+                let words = || InvariantForm::ALL.into_iter().map(InvariantForm::word);
+                let meant = written.entries().find_map(|(key, _)| nearest(key.text(), words()));
+                let problem = problem.suggest(meant.filter(|_| none_or_several.is_empty()));
                 self.found.push(problem.help("for example `never: permit` and `where:` with a region"));
                 return;
             }

@@ -25,7 +25,10 @@ fn tested_since(before: Option<&[String]>, documents: &[String], invariant: &str
     };
     match tested {
         Ok(report) => Ok(report.cases.into_iter().next().expect("one")),
-        Err(refused) => Err(refused.diagnostics.iter().map(|one| one.message.clone()).collect::<Vec<_>>().join("; ")),
+        Err(refused) => {
+            let words = refused.diagnostics.iter().flat_map(|one| [&one.message].into_iter().chain(&one.help));
+            Err(words.cloned().collect::<Vec<_>>().join("; "))
+        }
     }
 }
 
@@ -294,6 +297,7 @@ fn mistakes_are_named() {
         ),
         ("unchanged: {from: {a: b}, resources: [{path: /**}]}", "connections have no `resources`"),
         ("unchanged: {resorces: []}", "`resorces`"),
+        ("unchangd: {}", "did you mean `unchanged`?"),
         ("never: connect\nwhere: {}", "`never: connect` has no `where`"),
         ("never: permit\nfrom: {a: b}", "`never: permit` has no `from`"),
         ("every: project\nholds: cost-center", "`cost-center` is not a condition"),
