@@ -141,9 +141,14 @@ fn unknown_among(decide: &Decide, hits: &[Hit<Measure>], counts: impl Fn(EntryId
 }
 
 fn why_undecided(decide: &Decide, request: &Request, hits: &[Hit<Measure>]) -> Undecided {
+    if decide.takes_too_much(hits) {
+        return Undecided::Steps(decide.load().most_steps());
+    }
     let policies = unknown_policies(decide, hits);
     let mut room = Readings::default();
-    match (decide.asked(request, &mut room).path, decide.bad_path(request)) {
+    let path = decide.asked(request, &mut room).path;
+    let bad = if matches!(path, Path::Unknown) { decide.bad_path(request) } else { None };
+    match (path, bad) {
         (Path::Several(readings), _) => {
             Undecided::Readings { readings: readings.iter().map(ToString::to_string).collect(), policies }
         }

@@ -114,6 +114,39 @@ impl<'s> Decider<'s> {
     }
 }
 
+impl<'s> Decider<'s> {
+    /// Decides one request of a batch. When the batch has used its steps, what is left of it is undecided.
+    pub fn decision_within(
+        &self,
+        request: &CompleteRequest,
+        scratch: &mut Scratch<Decide>,
+        budget: &mut BatchBudget,
+    ) -> Decision<'s> {
+        if budget.left == 0 {
+            return Decision::undecided(BATCH_IS_OVER);
+        }
+        let decision = self.decision(request, scratch);
+        budget.left = budget.left.saturating_sub(self.decide.steps(request, scratch.hits()));
+        decision
+    }
+}
+
+/// Steps that are left for the requests of one batch.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchBudget {
+    left: usize,
+}
+
+/// Steps that the requests of one batch may take together: ten thousand ordinary requests take a tenth of them.
+pub const STEPS_OF_BATCH: usize = 1 << 22;
+const BATCH_IS_OVER: &str = "undecided: the batch has used its 4 194 304 steps; send fewer requests at once";
+
+impl Default for BatchBudget {
+    fn default() -> Self {
+        Self { left: STEPS_OF_BATCH }
+    }
+}
+
 /// A request with all that is known of it: only such requests are decided.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompleteRequest(Request);
