@@ -83,15 +83,12 @@ impl Identity {
         self.document().is_some_and(is_truthy)
     }
 
-    /// Why it cannot be read by this edition, if so.
+    /// Why it cannot be read, if so. The original passes over fields that it does not know; the strict edition does not.
     pub fn unreadable(&self, edition: Edition) -> Option<Unreadable> {
-        // The original passes over what it does not know.
-        if edition == Edition::Compat {
-            return None;
-        }
         match self {
             Self::Absent | Self::Ignored => None,
             Self::Unreadable(why) => Some(why.clone()),
+            Self::Known(_) if edition == Edition::Compat => None,
             Self::Known(_) => {
                 let identity = self.document().filter(|identity| identity.kind() != Kind::Null)?;
                 if identity.kind() != Kind::Map {
@@ -106,7 +103,10 @@ impl Identity {
 
     /// Who asks, unless that cannot be known.
     pub(super) fn subject(&self, edition: Edition) -> Result<Subject, Unreadable> {
-        if let Some(unreadable) = self.unreadable(edition) {
+        // To the original, whoever cannot be read is nobody in particular.
+        if edition == Edition::Strict
+            && let Some(unreadable) = self.unreadable(edition)
+        {
             return Err(unreadable);
         }
         let identity = self.document().filter(|identity| identity.kind() == Kind::Map);

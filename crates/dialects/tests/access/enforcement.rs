@@ -100,6 +100,13 @@ fn an_identity_in_an_unknown_spelling_is_undecided_and_the_original_passes_over_
     }
     assert!(reason(Edition::Strict, r#"{"roles": [], "roles": ["banned"]}"#).starts_with(unreadable));
     assert!(reason(Edition::Strict, "[]").starts_with(unreadable));
+    // Proxies are told in both editions of what is no identity at all.
+    for (identity, in_the_original) in
+        [("{", true), (r#"{"sub": "u", "Roles": []}"#, false), (r#"{"sub": "u"}"#, false)]
+    {
+        let identity = Identity::read(identity);
+        assert_eq!(identity.unreadable(Edition::Compat).is_some(), in_the_original, "{identity:?}");
+    }
     // A subject that is not text is somebody, so neither anonymous nor anybody else.
     for (identity, of_the_original) in [(r#"{"sub": 0}"#, true), (r#"{"sub": false}"#, true), (r#"{"sub": 42}"#, false)]
     {
