@@ -68,8 +68,8 @@ impl<'d> Decision<'d> {
     }
 
     /// A request about which nothing can be asked.
-    pub fn undecided(reason: &'d str) -> Self {
-        let reason = Some(Cow::Borrowed(reason));
+    pub fn undecided(reason: impl Into<Cow<'d, str>>) -> Self {
+        let reason = Some(reason.into());
         Self { outcome: Outcome::Undecided, policy: None, reason, obligations: Vec::new(), advice: Vec::new() }
     }
 }

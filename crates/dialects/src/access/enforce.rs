@@ -11,7 +11,7 @@ use upheld_report::{Decision, Duty};
 
 use super::Edition;
 use super::decider::{CompleteRequest, Decider};
-pub use super::identity::Identity;
+pub use super::identity::{Identity, Unreadable};
 
 /// A request of HTTP as an enforcement point sees it. What it cannot see is not known.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ pub enum Arriving {
     /// It goes on; nobody is asked.
     GoesOn(Why),
     /// Nothing can be asked about it, and this is why.
-    Undecided(&'static str),
+    Undecided(String),
     /// This is asked.
     Asks(Box<CompleteRequest>),
 }
@@ -90,9 +90,6 @@ pub struct EnforcementPoint<'e> {
     /// The obligations that it can do; with any other one, a permit does not open.
     pub understood: &'e [SmolStr],
 }
-
-/// Why nothing can be asked about a caller.
-const UNREADABLE: &str = "undecided: the identity of the caller cannot be read, or is there twice";
 
 impl<'e> EnforcementPoint<'e> {
     /// Decides a request.
@@ -123,8 +120,10 @@ impl<'e> EnforcementPoint<'e> {
         if edition == Edition::Compat && !http.identity.is_somebody() && decide.rules().is_empty() {
             return Arriving::GoesOn(Why::NoPolicies);
         }
-        let asks = |request| Arriving::Asks(Box::new(request));
-        self.request(http, now).map_or(Arriving::Undecided(UNREADABLE), asks)
+        match self.request(http, now) {
+            Ok(request) => Arriving::Asks(Box::new(request)),
+            Err(unreadable) => Arriving::Undecided(format!("undecided: {unreadable}")),
+        }
     }
 
     fn enforced(&self, decision: &Decision<'_>) -> Enforced {
@@ -179,13 +178,13 @@ impl<'e> EnforcementPoint<'e> {
         }
     }
 
-    /// The request that the policies are asked about; nothing if nobody can tell who asks.
-    fn request(&self, http: &HttpRequest, now: Option<Timestamp>) -> Option<CompleteRequest> {
+    /// The request that the policies are asked about, unless the caller cannot be read.
+    fn request(&self, http: &HttpRequest, now: Option<Timestamp>) -> Result<CompleteRequest, Unreadable> {
         let request = match self.decider.edition {
             Edition::Strict => strict(http, http.identity.subject(Edition::Strict)?),
             Edition::Compat => as_the_original(http, http.identity.subject(Edition::Compat)?),
         };
-        Some(self.decider.complete(request, now))
+        Ok(self.decider.complete(request, now))
     }
 }
 

@@ -79,6 +79,43 @@ fn identities_are_read_as_they_are() {
     assert!(denied("{claim: {name: x, value: 1}}", Some(r#"{"claims": {"x": 1}}"#)));
 }
 
+/// What the strict edition cannot read it does not pass over: the roles that it gives may be those that a policy denies.
+#[test]
+fn an_identity_in_an_unknown_spelling_is_undecided_and_the_original_passes_over_it() {
+    let text = format!(
+        "policies:\n{OPEN}\n- {{id: no, effect: deny, subjects: [{{role: banned}}, {{id: anonymous}}], resources: [], actions: []}}\n"
+    );
+    let reason = |edition: Edition, identity: &str| match enforce(edition, &text, Some(identity), "GET", "/") {
+        Enforced::Continue(_) => "goes on".to_owned(),
+        Enforced::Forbidden(body) => body["reason"].as_str().unwrap_or_default().to_owned(),
+    };
+    let unreadable = "undecided: the identity of the caller cannot be read: ";
+    for (identity, expected) in [
+        (r#"{"sub": "u", "Roles": ["banned"]}"#, "unknown field `Roles`: did you mean `roles`?"),
+        (r#"{"sub": "u", "role": "banned"}"#, "unknown field `role`: did you mean `roles`?"),
+        (r#"{"sub": "u", "id": "42"}"#, "unknown field `id`: expected sub, type, roles, groups, claims"),
+    ] {
+        assert_eq!(reason(Edition::Strict, identity), format!("{unreadable}{expected}"));
+        assert_eq!(reason(Edition::Compat, identity), "goes on");
+    }
+    assert!(reason(Edition::Strict, r#"{"roles": [], "roles": ["banned"]}"#).starts_with(unreadable));
+    assert!(reason(Edition::Strict, "[]").starts_with(unreadable));
+    // Proxies are told in both editions of what is no identity at all.
+    for (identity, in_the_original) in
+        [("{", true), (r#"{"sub": "u", "Roles": []}"#, false), (r#"{"sub": "u"}"#, false)]
+    {
+        let identity = Identity::read(identity);
+        assert_eq!(identity.unreadable(Edition::Compat).is_some(), in_the_original, "{identity:?}");
+    }
+    // A subject that is not text is somebody, so neither anonymous nor anybody else.
+    for (identity, of_the_original) in [(r#"{"sub": 0}"#, true), (r#"{"sub": false}"#, true), (r#"{"sub": 42}"#, false)]
+    {
+        assert!(reason(Edition::Strict, identity).starts_with("undecided"), "{identity}");
+        assert_eq!(reason(Edition::Compat, identity) != "goes on", of_the_original, "{identity}");
+    }
+    assert_eq!(reason(Edition::Strict, r#"{"sub": "u", "claims": {"Roles": ["banned"], "id": 42}}"#), "goes on");
+}
+
 #[test]
 fn addresses_are_the_header_of_the_original_and_the_peer_otherwise() {
     let text = |address: &str| {

@@ -39,8 +39,8 @@ impl Authorization for Check {
         let check = request.into_inner();
         let decided = AssertUnwindSafe(decide(&self.app, &check, &observed)).catch_unwind().await;
         // What cannot be decided is denied, whatever the reason.
-        let (response, line) =
-            decided_or(&observed, decided).unwrap_or_else(|reason| (denied(reason), undecided(&self.app, &observed)));
+        let undecided = |reason| (denied(reason), undecided(&self.app, &observed, reason));
+        let (response, line) = decided_or(&observed, decided).unwrap_or_else(undecided);
         self.app.write_down(line).await;
         Ok(Response::new(response))
     }
@@ -65,10 +65,10 @@ fn decided_or<T>(
 }
 
 /// Counts what nobody could decide.
-fn undecided(app: &App, observed: &Observed) -> Option<Line> {
+fn undecided(app: &App, observed: &Observed, reason: &str) -> Option<Line> {
     let (surface, outcome) = (Surface::Grpc, Outcome::Undecided);
     let made = DecisionEvent { surface, outcome, observed, place: None, took: Duration::ZERO };
-    app.count(made, || Details::unknown(app.live.view().revision()))
+    app.count(made, || Details::unknown(app.live.view().revision(), reason))
 }
 
 async fn decide(
@@ -93,7 +93,12 @@ async fn decide(
     let line = app.count(made, || Details::of_enforced(&view, &http, &judged));
     Names::of(&view, decider, observed).ok_or("nobody knows who asks")?.cut_judged(&mut judged);
     let mut answer = Answer::new(&view, decider, &judged);
-    if !matches!(trust.identity(&attributes.headers, attributes.peer), Identity::Absent | Identity::Known(_)) {
+    let identity = trust.identity(&attributes.headers, attributes.peer);
+    let unreadable = identity.unreadable(view.edition());
+    if let Some(problem) = &unreadable {
+        tracing::warn!(id = observed.id(), header = trust.identity_header, %problem, "an identity could not be read");
+    }
+    if unreadable.is_some() || !matches!(identity, Identity::Absent | Identity::Known(_)) {
         // Who stands behind the proxy would take it for true.
         answer.remove(&trust.identity_header);
     }

@@ -9,14 +9,15 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use axum::{Extension, Json, Router};
 use serde_json::{Value as Json_, json};
 use upheld_answers::report::{Decision, Duty};
+use upheld_dialects::access::Edition;
 use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity, Why};
-use upheld_dialects::access::proxies::{Forwarded, Headers};
+use upheld_dialects::access::proxies::{Forwarded, Headers, Protocol};
 use upheld_engine::decide::Outcome;
 
 use super::asked::Asked;
@@ -65,15 +66,20 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
     let forwarded = Forwarded {
         method: request.method().as_str(),
         below: request.uri().path().strip_prefix(PREFIX).unwrap_or_default(),
+        protocol: if request.version() <= Version::HTTP_10 { Protocol::Http10 } else { Protocol::Later },
         headers,
         peer,
         now: now(),
     };
     let (response, line) = match forwarded.request(trust) {
-        Err(ambiguous) => undecided(&app, &view, &observed, ambiguous.reason()),
+        Err(ambiguous) => {
+            let problem = ambiguous.to_string();
+            tracing::warn!(id = observed.id(), ?peer, problem, "a proxy sent a request that cannot be decided");
+            undecided(&app, &view, &observed, &problem)
+        }
         Ok(http) => {
             let (mut response, line) = decided(&app, &view, &observed, &http);
-            report(&http.identity, peer, &trust.identity_header, &mut response);
+            report(&http.identity, view.edition(), peer, &trust.identity_header, &mut response);
             (response, line)
         }
     };
@@ -84,17 +90,15 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
 
 /// Tells proxy and operator what was not believed; what was not believed here must not be believed behind the proxy. Nor must what a client
 /// says in our name, and not every proxy tells us whether it does.
-fn report(identity: &Identity, peer: Option<IpAddr>, name: &str, response: &mut Response) {
-    let word = match identity {
-        Identity::Absent | Identity::Known(_) => None,
-        Identity::Ignored => {
-            tracing::warn!(?peer, header = name, "an identity was ignored: its sender is not a trusted peer");
-            Some("ignored")
-        }
-        Identity::Unreadable => {
-            tracing::warn!(?peer, header = name, "an identity could not be read");
-            Some("unreadable")
-        }
+fn report(identity: &Identity, edition: Edition, peer: Option<IpAddr>, name: &str, response: &mut Response) {
+    let word = if let Some(problem) = identity.unreadable(edition) {
+        tracing::warn!(?peer, header = name, %problem, "an identity could not be read");
+        Some("unreadable")
+    } else if matches!(identity, Identity::Ignored) {
+        tracing::warn!(?peer, header = name, "an identity was ignored: its sender is not a trusted peer");
+        Some("ignored")
+    } else {
+        None
     };
     let goes_on = response.status() == StatusCode::OK;
     let headers = response.headers_mut();
@@ -117,7 +121,7 @@ fn report(identity: &Identity, peer: Option<IpAddr>, name: &str, response: &mut 
 fn undecided(app: &App, view: &View, observed: &Observed, reason: &str) -> (Response, Option<Line>) {
     let (surface, outcome) = (Surface::Forward, Outcome::Undecided);
     let made = DecisionEvent { surface, outcome, observed, place: None, took: Duration::ZERO };
-    let line = app.count(made, || Details::unknown(view.revision()));
+    let line = app.count(made, || Details::unknown(view.revision(), reason));
     (forbidden("undecided", &json!({"error": "Forbidden", "reason": reason})), line)
 }
 
@@ -180,6 +184,14 @@ fn describe(decision: &Decision<'_>, headers: &mut HeaderMap) {
         {
             headers.insert(name, value);
         }
+    }
+}
+
+/// Says in headers that nothing was decided, and why.
+pub(super) fn say_undecided(reason: &str, headers: &mut HeaderMap) {
+    headers.insert(DECISION, HeaderValue::from_static(Outcome::Undecided.word()));
+    if let Ok(reason) = HeaderValue::from_str(&for_header(reason)) {
+        headers.insert(REASON, reason);
     }
 }
 

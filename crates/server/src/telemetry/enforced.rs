@@ -45,8 +45,8 @@ impl Details {
     }
 
     /// Of a request that could not be understood.
-    pub(crate) fn unknown(revision: Revision) -> Self {
-        Self { revision, request: "null".to_owned(), policy: None, reason: None }
+    pub(crate) fn unknown(revision: Revision, reason: &str) -> Self {
+        Self { revision, request: "null".to_owned(), policy: None, reason: Some(reason.to_owned()) }
     }
 }
 

@@ -241,6 +241,47 @@ fn the_header_of_a_stranger_is_not_believed_and_taken_away() {
 }
 
 #[test]
+fn an_identity_with_an_unknown_field_is_denied_and_the_field_is_named() {
+    let bench = Bench::new(behind_proxy(&[]));
+    let asked = |identity: &str| bench.check(with_header(asked("GET", "/api/users"), "x-identity", identity));
+    ok(&asked(ADMIN));
+    let response = asked(r#"{"sub": "ann", "roles": ["admin"], "Groups": ["banned"]}"#);
+    let reason = header(&denied(&response).headers, "x-policy-reason").unwrap();
+    assert!(reason.ends_with("unknown field `Groups`: did you mean `groups`?"), "{reason}");
+    assert!(matches!(metadata(&response, "reason"), Some(Kind::StringValue(whole)) if whole == reason));
+}
+
+/// Envoy says who connects to it, and that is the client unless trusted proxies in front tell another address.
+#[test]
+fn the_address_is_the_peer_of_envoy_or_what_all_trusted_hops_tell() {
+    let inside = r#"{"id": "inside", "effect": "permit", "subjects": [], "resources": [{"path": "/inside"}],
+        "actions": [{"method": "*"}], "conditions": [{"type": "ip", "allowlist": ["127.0.0.1", "192.0.2.7"]}]}"#;
+    let check = |hops: Option<usize>, source: &str, told: Option<&str>| {
+        let mut config = behind_proxy(&[]);
+        config.access.trust.hops = hops;
+        let bench = Bench::new(config);
+        assert_eq!(bench.served.post("/v1/revisions", &format!("{{\"put\": [{inside}]}}")).status, 201);
+        let asked = AttributeContext { source: Some(peer(source)), ..asked("GET", "/inside") };
+        let asked = told.map_or(asked.clone(), |told| with_header(asked, "x-forwarded-for", told));
+        bench.check(asked).status.unwrap().code == 0
+    };
+    for (hops, source, told, expected) in [
+        (None, "127.0.0.1", Some("8.8.8.8"), true),
+        (None, "192.0.2.8", None, false),
+        (Some(1), "127.0.0.1", Some("192.0.2.7"), true),
+        (Some(1), "127.0.0.1", Some("192.0.2.7, 8.8.8.8"), false),
+        (Some(1), "127.0.0.1", None, false),
+        (Some(2), "127.0.0.1", Some("192.0.2.7"), false),
+        (Some(2), "127.0.0.1", Some("192.0.2.7,"), false),
+        // A client that went around the trusted proxies.
+        (Some(2), "192.0.2.7", Some("8.8.8.8"), true),
+        (Some(2), "192.0.2.8", Some("127.0.0.1, 127.0.0.1"), false),
+    ] {
+        assert_eq!(check(hops, source, told), expected, "{hops:?} hops, {source}, {told:?}");
+    }
+}
+
+#[test]
 fn raw_headers_are_read_too() {
     let bench = Bench::new(behind_proxy(&[]));
     let mut attributes = asked("GET", "/api/users");
@@ -255,7 +296,9 @@ fn a_verified_token_says_who_asks() {
     let bench = Bench::new(behind_proxy(&[]));
     let roles = Kind::ListValue(ListValue { values: vec![of(text("admin"))] });
     let payload = |roles: Kind| {
-        let fields = [("sub".to_owned(), of(text("ann"))), ("roles".to_owned(), of(roles))];
+        // A token says what it likes; all of it is a claim.
+        let fields = [("sub", text("ann")), ("roles", roles), ("Roles", text("x")), ("id", Kind::NumberValue(4.0))];
+        let fields = fields.map(|(name, value)| (name.to_owned(), of(value)));
         of(Kind::StructValue(Struct { fields: fields.into() }))
     };
     let failed = Struct { fields: [("code".to_owned(), of(Kind::NumberValue(3.0)))].into() };

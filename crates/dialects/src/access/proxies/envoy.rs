@@ -57,11 +57,6 @@ impl Attributes {
         let host = Some(host_name(&self.host)).filter(|host| !host.is_empty());
         let host = host.map_or(Maybe::Unknown, Maybe::Is);
         let named = self.extension("app").or(self.service.as_deref().filter(|service| !service.is_empty()));
-        let address = match trust.hops {
-            // Unlike others, Envoy says who connects to it.
-            None => self.peer.map_or(Maybe::Unknown, |peer| Maybe::Is(peer.to_canonical().to_string().into())),
-            Some(_) => trust.address(&self.headers, self.peer),
-        };
         Ok(HttpRequest {
             method: self.method.clone(),
             path: path.to_owned(),
@@ -69,7 +64,8 @@ impl Attributes {
             host,
             identity: self.identity(trust)?,
             headers: self.headers.facts(given),
-            address,
+            // Unlike others, Envoy says who connects to it.
+            address: trust.address_behind(&self.headers, self.peer),
             forwarded_for: self.headers.joined("x-forwarded-for"),
             real_ip: self.headers.joined("x-real-ip"),
             time: self.time.into(),
