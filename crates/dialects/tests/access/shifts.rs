@@ -90,7 +90,14 @@ fn a_star_where_there_are_no_wildcards_opens_nothing_and_is_told() {
     };
     assert_eq!(codes(&policy("{group: '*'}", "{path: /**}", "{method: '*'}")), ["UP406"]);
     assert_eq!(codes(&policy("{role: '*'}", "{type: '*'}", "{operation: '*'}")), ["UP406"; 2]);
-    assert_eq!(codes(&policy("{not: {group: 'ops-*'}}", "{path: /a}", "")), ["UP406"]);
+    let told = |text: &str| -> Vec<&'static str> {
+        let read = read(Edition::Strict, text).unwrap();
+        read.warnings.as_slice().iter().map(|warning| warning.fault.code()).collect()
+    };
+    let not = policy("{not: {group: 'ops-*'}}", "{path: /a}", "");
+    assert_eq!((told(&not), codes(&not)), (vec!["UP406"], Vec::new()), "it is told when policies are read");
+    let deny = policy("{group: 'ops-*'}", "{type: 'x*'}", "{operation: '*'}").replace("permit", "deny");
+    assert_eq!(told(&deny), ["UP406"; 3]);
     assert_eq!(codes(&policy("{role: '*'}", "{path: /**}", "{method: '*'}")), ["UP403"]);
 }
 
