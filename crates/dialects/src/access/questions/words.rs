@@ -74,7 +74,11 @@ impl RequestWords {
                     subject.id = Maybe::Unknown;
                     (subject.roles, subject.groups) = (Names::Unknown, Names::Unknown);
                 }
-                None | Some("id" | "sub") => subject.id = text(value),
+                None => match named(value) {
+                    Some((kind, id)) => (subject.kind, subject.id) = (text(kind), text(id)),
+                    None => subject.id = text(value),
+                },
+                Some("id" | "sub") => subject.id = text(value),
                 Some("type") => subject.kind = text(value),
                 Some("role" | "roles") => add(&mut subject.roles, value),
                 Some("group" | "groups") => add(&mut subject.groups, value),
@@ -132,12 +136,16 @@ impl RequestWords {
                     (resource.path, resource.kind) = (Maybe::Unknown, Maybe::Unknown);
                     (resource.app, resource.id) = (Maybe::Unknown, Maybe::Unknown);
                 }
-                None if !value.starts_with('/') => {
-                    let message = format!("`--resource {value}` is no path: paths begin with `/`");
-                    let help =
-                        format!("write `/{value}`, or say what it is: `type={value}`, `id={value}`, `path={value}`");
-                    self.problems.push(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
-                }
+                None if !value.starts_with('/') => match named(value) {
+                    Some((kind, id)) => (resource.kind, resource.id) = (text(kind), text(id)),
+                    None => {
+                        let message = format!("`--resource {value}` is no path: paths begin with `/`");
+                        let help = format!(
+                            "write `/{value}`, or say what it is: `TYPE/{value}`, `type={value}`, `id={value}`, `path={value}`"
+                        );
+                        self.problems.push(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
+                    }
+                },
                 None | Some("path") => resource.path = text(value),
                 Some("app") => resource.app = text(value),
                 Some("type") => resource.kind = text(value),
@@ -204,6 +212,12 @@ impl RequestWords {
         }
         pairs
     }
+}
+
+/// The type and the id of a subject or resource, as answers name them: `user/ann`. A path begins with a slash, and so has no type.
+fn named(value: &str) -> Option<(&str, &str)> {
+    let is_word = |text: &str| text.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.'));
+    value.split_once('/').filter(|(kind, id)| !kind.is_empty() && is_word(kind) && !id.is_empty())
 }
 
 fn text(value: &str) -> Maybe<SmolStr> {
