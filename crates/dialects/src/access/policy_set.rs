@@ -230,7 +230,9 @@ impl<'f> PolicySetBuilder<'f> {
     }
 
     fn settings(&mut self, source: SourceId, document: Value<'_>, found: &mut Diagnostics) {
-        let Some(manifest) = manifest::read(source, document, self.edition, found) else { return };
+        let Some(manifest) = manifest::read(source, document, self.edition, self.standing(source), found) else {
+            return;
+        };
         let before = self.members.len();
         for item in document.get("policies").into_iter().flat_map(Value::items) {
             self.policy(source, item, Again::Refused, found);

@@ -10,7 +10,7 @@ use upheld_model::{Fault, Severity};
 use crate::world::{decided, policy, read, request};
 
 /// A resource that never matches, and words that the repair has.
-const NEVER: [(&str, &str); 15] = [
+const NEVER: [(&str, &str); 16] = [
     ("{host: 'admin.example.com:8443'}", "`admin.example.com`"),
     ("{host: 'https://admin.example.com'}", "`admin.example.com`"),
     ("{host: 'admin.example.com/x'}", "`admin.example.com`"),
@@ -22,6 +22,7 @@ const NEVER: [(&str, &str); 15] = [
     ("{path: '/(a|b)/x'}", "`/a/x`, `/b/x`"),
     ("{header: {name: 'x a', value: b}}", "names of headers"),
     ("{header: {name: 'x(y)', value: b}}", "names of headers"),
+    ("{header: {name: 'x-*', operator: exists}}", "names of headers"),
     ("{property: {name: Host, value: a.example}}", "`host`"),
     ("{property: {name: Headers.x, value: b}}", "`headers`"),
     ("{property: {name: owenr, value: ann}}", "`owner`"),
@@ -211,6 +212,11 @@ fn a_document_that_a_store_holds_loads_with_a_warning_and_decides_as_it_did() {
     let never =
         json!({"id": "p", "effect": "permit", "subjects": [], "resources": [], "actions": [], "conditions": window});
     assert!(stored(never).is_ok());
+    let manifest = "excludePaths: ['/admin/:id', /health]";
+    let of = |name: &str| vec![Input::text(name, Format::Yaml, manifest)];
+    let choices = || Choices::of_semantics(&[Edition::Strict.name()]);
+    assert!(choices().load_for_store(of("manifest.yaml"), Vec::new()).is_err());
+    assert!(choices().load_for_store(Vec::new(), of(&format!("{STORED}AccessManifest/access/manifest"))).is_ok());
     let broken =
         json!({"id": "p", "effect": "deny", "subjects": [], "resources": [{"hsot": "a.example"}], "actions": []});
     assert!(stored(broken).is_err(), "what was an error before is one");

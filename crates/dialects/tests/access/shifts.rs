@@ -113,3 +113,12 @@ fn examples_say_who_asks() {
     examples.sort_unstable();
     assert_eq!(examples, ["group=guests /a", "group=staff /a"]);
 }
+
+#[test]
+fn an_example_for_the_hosts_of_a_domain_has_a_host_of_it() {
+    let of_domain = "policies:\n  - {id: a, effect: permit, subjects: [], resources: [{property: {name: host, operator: endsWith, value: .example.com}}], actions: []}\n";
+    let found = shifts(Edition::Strict, "policies: []\n", of_domain);
+    let [shift] = found.shifts.as_slice() else { panic!("{found:#?}") };
+    assert_eq!((shift.before.verdict.word(), shift.after.verdict.word()), ("deny", "permit"));
+    assert_eq!(shift.certainty, Certainty::Sure, "{shift:#?}");
+}

@@ -19,7 +19,7 @@ pub enum Standing {
     /// It is written now: its mistakes are errors.
     #[default]
     New,
-    /// A store holds it: a server that does not start because of it helps nobody.
+    /// A store holds it: a server must start with it.
     Stored,
 }
 
@@ -162,7 +162,7 @@ impl Reading<'_> {
         let text = name.text().replace('"', "");
         // Proxies that speak HTTP/2 tell `:authority` and its like as headers.
         let token = text.strip_prefix(':').unwrap_or(&text);
-        if token.is_empty() || !is_token(token) {
+        if token.is_empty() || token.contains('*') || !is_token(token) {
             let message = format!("`{}` cannot be the name of a header", shortened(name.text()));
             let help = "names of headers have letters, digits and `-`, for example `x-tier`".to_owned();
             self.never_met(name, Never { message, label: NEVER, help }, sense);

@@ -48,7 +48,7 @@ pub struct ReachQuestion {
 
 impl ReachQuestion {
     /// The request that all requests begin with. The original has no such question, so it is always read strictly.
-    pub(super) fn read(&self) -> Result<Request, Refused> {
+    pub(in crate::access) fn read(&self) -> Result<Request, Refused> {
         let words = Words {
             subject: self.subject.clone(),
             action: self.action.clone(),
