@@ -102,11 +102,14 @@ fn is_credential(text: &str) -> bool {
     if text.split_once(':').is_some_and(|(name, _)| !name.contains([' ', '/']) && is_secret(name)) {
         return true;
     }
-    let scheme = text.split_once(char::is_whitespace);
-    scheme.is_some_and(|(scheme, rest)| {
-        let is_known = SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known));
-        is_known && (!rest.trim().contains(char::is_whitespace) || rest.contains('='))
-    })
+    let Some((scheme, rest)) = text.split_once(char::is_whitespace) else { return false };
+    let rest = rest.trim();
+    if !SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+        return false;
+    }
+    // `basic user` and `token bucket` are words; whatever follows `Bearer` alone is a token.
+    let is_word = !scheme.eq_ignore_ascii_case("bearer") && rest.chars().all(|one| one.is_ascii_lowercase());
+    !is_word && !rest.contains(char::is_whitespace) || rest.contains('=')
 }
 
 /// Tokens within a text: JSON Web Tokens, those of this server, and long words after `Bearer`.
