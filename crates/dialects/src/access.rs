@@ -8,6 +8,7 @@
 //! - [`request`]: requests as documents have them
 //! - [`proxies`]: requests that wait in a proxy, and whom to believe what it says
 //! - [`decider`]: who decides, and the last step of every request before that
+//! - [`host`]: hosts in the one form in which they are compared
 //! - [`reach`]: which of all known requests are permitted
 //! - `shifts`: which of all possible requests other policies decide otherwise
 //! - [`invariants`]: what all possible requests of a region must get
@@ -29,6 +30,7 @@ mod documents;
 pub mod enforce;
 pub mod facts;
 mod findings;
+pub mod host;
 pub mod identity;
 pub mod invariants;
 pub mod javascript;

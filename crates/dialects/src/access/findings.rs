@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use upheld_engine::decide::shifts::{Bounds, Finding as Proved, Problem, lint};
-use upheld_engine::decide::{Decide, Effect, Load, Opening, Rule, openings};
+use upheld_engine::decide::{Decide, Effect, Load, Opening, Rule, Strictness, openings};
 use upheld_engine::{EntryId, Snapshot};
 use upheld_model::{Diagnostic, Fault, NodeRef};
 
@@ -135,7 +135,7 @@ impl OfSet<'_> {
         Some(Finding::from(located(self.snapshot, told, heaviest.at)).about(heaviest.name.as_str()))
     }
 
-    /// Stars that are meant as wildcards where there are none.
+    /// Stars that are meant as wildcards where there are none. Where they could keep nothing out, they are told when policies are read.
     fn literal_stars(&self) -> Vec<Finding> {
         let of_rule = |rule: &Arc<Rule>| {
             let name = rule.name.clone();
@@ -148,7 +148,9 @@ impl OfSet<'_> {
             });
             found.collect::<Vec<_>>()
         };
-        self.decide.rules().iter().flat_map(of_rule).collect()
+        let is_told =
+            |rule: &&Arc<Rule>| self.decide.strictness() == Strictness::Strict && rule.effect != Effect::Permit;
+        self.decide.rules().iter().filter(|rule| !is_told(rule)).flat_map(of_rule).collect()
     }
 
     fn name(&self, entry: EntryId) -> &str {

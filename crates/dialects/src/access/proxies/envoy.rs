@@ -9,8 +9,8 @@ use upheld_engine::decide::Maybe;
 use upheld_model::Timestamp;
 
 use super::trust::{Headers, HeadersGiven, Trust};
-use crate::access::decider::host_name;
 use crate::access::enforce::HttpRequest;
+use crate::access::host::host_name;
 use crate::access::identity::Identity;
 
 /// What Envoy tells about a request.
@@ -54,8 +54,7 @@ impl Attributes {
         if path.contains('#') {
             return Err("the path has a `#`, which not everybody reads alike");
         }
-        let host = Some(host_name(&self.host)).filter(|host| !host.is_empty());
-        let host = host.map_or(Maybe::Unknown, Maybe::Is);
+        let host = host_name(&self.host);
         let named = self.extension("app").or(self.service.as_deref().filter(|service| !service.is_empty()));
         Ok(HttpRequest {
             method: self.method.clone(),

@@ -10,7 +10,8 @@ use upheld_engine::decide::{Fact, Facts, Maybe};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
-use crate::access::decider::{headers_of, host_name};
+use crate::access::decider::headers_of;
+use crate::access::host::host_name;
 use crate::access::identity::{Identity, Unreadable};
 
 /// Whom to believe what.
@@ -215,7 +216,10 @@ impl Trust {
 
     /// The host that the client asked for.
     pub fn host(&self, headers: &Headers, peer: Option<IpAddr>) -> Maybe<SmolStr> {
-        named(self.host_header.as_deref().filter(|_| self.believes(peer)), headers).map(host_name)
+        match named(self.host_header.as_deref().filter(|_| self.believes(peer)), headers) {
+            Maybe::Is(written) => host_name(written),
+            Maybe::Absent | Maybe::Unknown => Maybe::Unknown,
+        }
     }
 
     /// The application; the host stands for it where nobody names one.
