@@ -21,6 +21,19 @@ pub enum Identity {
     Unreadable,
     /// This one.
     Known(Box<File>),
+    /// This one, as a token says that was verified here.
+    Verified(Box<Subject>),
+    /// They bring something that does not prove who they are.
+    Unproven(Unproven),
+}
+
+/// Why a token does not say who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unproven {
+    /// It is not accepted.
+    Refused(&'static str),
+    /// Whether it would be, or whether it counts, cannot be known.
+    Undecided(&'static str),
 }
 
 impl Identity {
@@ -35,19 +48,32 @@ impl Identity {
     pub fn document(&self) -> Option<Value<'_>> {
         match self {
             Self::Known(file) => file.tree.documents().next(),
-            Self::Absent | Self::Ignored | Self::Unreadable => None,
+            Self::Absent | Self::Ignored | Self::Unreadable | Self::Verified(_) | Self::Unproven(_) => None,
         }
     }
 
     /// Whether anybody is named, as JavaScript sees it.
     pub(super) fn is_somebody(&self) -> bool {
-        self.document().is_some_and(is_truthy)
+        matches!(self, Self::Verified(_)) || self.document().is_some_and(is_truthy)
+    }
+
+    /// Whether it says anything of a caller.
+    pub fn names_somebody(&self) -> bool {
+        let says = |said: Value<'_>| {
+            said.kind() != Kind::Null && !(said.kind() == Kind::Map && said.entries().next().is_none())
+        };
+        matches!(self, Self::Verified(_)) || self.document().is_some_and(says)
     }
 
     /// Who asks; nothing if that cannot be known.
     pub(super) fn subject(&self, edition: Edition) -> Option<Subject> {
         let identity = match (self, self.document(), edition) {
-            (Self::Unreadable, _, Edition::Strict) => return None,
+            (Self::Verified(subject), _, Edition::Strict) => return Some(Subject::clone(subject)),
+            // The original knows no types.
+            (Self::Verified(subject), _, Edition::Compat) => {
+                return Some(Subject { kind: Maybe::Absent, ..Subject::clone(subject) });
+            }
+            (Self::Unproven(_), ..) | (Self::Unreadable, _, Edition::Strict) => return None,
             (_, Some(identity), _) if identity.kind() == Kind::Map => Some(identity),
             (_, Some(identity), Edition::Strict) if identity.kind() != Kind::Null => return None,
             _ => None,

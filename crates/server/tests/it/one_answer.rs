@@ -121,7 +121,8 @@ impl Surfaces {
         let identity = identity(asked);
         let mut headers = vec![("x-identity", identity.as_str()), ("x-forwarded-for", asked.ip)];
         headers.extend(&asked.headers);
-        let Checked { metadata, is_open } = self.checker.check(asked.method, &asked.path, asked.host, &headers, "mfa");
+        let Checked { metadata, is_open, .. } =
+            self.checker.check(asked.method, &asked.path, asked.host, &headers, "mfa");
         let said = Said::of(&metadata, ["decision", "policy", "reason"]);
         assert_eq!(is_open, said.decision == "permit", "{metadata}");
         said
