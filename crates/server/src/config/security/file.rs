@@ -204,6 +204,17 @@ enforcement:
         assert_eq!(security.enforcement.jwt[0].issuer.keys, KeysLocation::File(users));
     }
 
+    /// What docs/proxies.md shows.
+    #[test]
+    fn the_example_for_keycloak_is_read() {
+        let page = include_str!("../../../../../docs/proxies.md");
+        let example = page.split("```").find(|block| block.starts_with("yaml\nenforcement:")).unwrap();
+        let security = read(example.trim_start_matches("yaml")).unwrap();
+        let [users] = security.enforcement.jwt.as_slice() else { panic!("one issuer") };
+        assert_eq!(users.claims.roles.first().map(ClaimPath::as_str), Some("realm_access.roles"));
+        assert!(!security.authenticates(), "end users are no callers");
+    }
+
     #[test]
     fn mistakes_are_said() {
         let said = |text: &str| read(text).unwrap_err();
