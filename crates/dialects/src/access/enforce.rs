@@ -11,7 +11,7 @@ use upheld_report::{Decision, Duty};
 
 use super::Edition;
 use super::decider::Decider;
-pub use super::identity::{Identity, Unproven};
+pub use super::identity::{Identity, Said, Unproven};
 
 /// A request of HTTP as an enforcement point sees it. What it cannot see is not known.
 #[derive(Debug)]

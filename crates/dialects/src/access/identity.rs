@@ -27,6 +27,19 @@ pub enum Identity {
     Unproven(Unproven),
 }
 
+/// What an identity header comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// It is not there, or names nobody.
+    Nobody,
+    /// It names a caller.
+    Somebody,
+    /// Its sender is not believed.
+    Ignored,
+    /// It cannot be read, or is there twice.
+    Unreadable,
+}
+
 /// Why a token does not say who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unproven {
@@ -57,12 +70,19 @@ impl Identity {
         matches!(self, Self::Verified(_)) || self.document().is_some_and(is_truthy)
     }
 
-    /// Whether it says anything of a caller.
-    pub fn names_somebody(&self) -> bool {
-        let says = |said: Value<'_>| {
-            said.kind() != Kind::Null && !(said.kind() == Kind::Map && said.entries().next().is_none())
-        };
-        matches!(self, Self::Verified(_)) || self.document().is_some_and(says)
+    /// What it comes to beside a token.
+    pub fn said(&self) -> Said {
+        let is_empty = |said: Value<'_>| said.kind() == Kind::Map && said.entries().next().is_none();
+        match self {
+            Self::Absent | Self::Unproven(_) => Said::Nobody,
+            Self::Ignored => Said::Ignored,
+            Self::Unreadable => Said::Unreadable,
+            Self::Verified(_) => Said::Somebody,
+            Self::Known(_) => match self.document() {
+                Some(said) if said.kind() != Kind::Null && !is_empty(said) => Said::Somebody,
+                _ => Said::Nobody,
+            },
+        }
     }
 
     /// Who asks; nothing if that cannot be known.

@@ -144,15 +144,15 @@ mod tests {
 
     use super::*;
 
-    fn payload(payload: Json) -> Payload {
-        payload.as_object().unwrap().clone()
+    fn payload(claims: &Json) -> Payload {
+        claims.as_object().unwrap().clone()
     }
 
     fn paths(all: &[&str]) -> Vec<ClaimPath> {
         all.iter().map(|path| ClaimPath::read(path).unwrap()).collect()
     }
 
-    fn roles(of: &[&str], claims: Json) -> Names {
+    fn roles(of: &[&str], claims: &Json) -> Names {
         TokenClaims { roles: paths(of), ..TokenClaims::default() }.subject(&payload(claims)).roles
     }
 
@@ -160,19 +160,19 @@ mod tests {
     fn paths_lead_into_maps_and_names_may_have_dots() {
         let keycloak =
             || json!({"realm_access": {"roles": ["a", "b"]}, "resource_access": {"shop.web": {"roles": ["b", "c"]}}});
-        assert_eq!(roles(&["realm_access.roles"], keycloak()), Names::of(&["a", "b"]));
+        assert_eq!(roles(&["realm_access.roles"], &keycloak()), Names::of(&["a", "b"]));
         let both = ["realm_access.roles", "resource_access.shop.web.roles"];
-        assert_eq!(roles(&both, keycloak()), Names::of(&["a", "b", "c"]));
+        assert_eq!(roles(&both, &keycloak()), Names::of(&["a", "b", "c"]));
         let named = json!({"https://example.org/roles": ["a"]});
-        assert_eq!(roles(&["https://example.org/roles"], named), Names::of(&["a"]));
-        assert_eq!(roles(&["scope"], json!({"scope": "read  write"})), Names::of(&["read", "write"]));
+        assert_eq!(roles(&["https://example.org/roles"], &named), Names::of(&["a"]));
+        assert_eq!(roles(&["scope"], &json!({"scope": "read  write"})), Names::of(&["read", "write"]));
     }
 
     #[test]
     fn a_missing_claim_is_absent_and_one_of_the_wrong_type_is_unknown() {
         let path = "realm_access.roles";
         for missing in [json!({}), json!({"realm_access": {}}), json!({"realm_access": null}), json!({path: null})] {
-            assert_eq!(roles(&[path], missing.clone()), Names::default(), "{missing}");
+            assert_eq!(roles(&[path], &missing), Names::default(), "{missing}");
         }
         for wrong in [
             json!({"realm_access": "roles"}),
@@ -183,7 +183,7 @@ mod tests {
             json!({"realm_access": {"roles": [["a"]]}}),
             json!({path: false}),
         ] {
-            assert_eq!(roles(&["other", path], wrong.clone()), Names::Unknown, "{wrong}");
+            assert_eq!(roles(&["other", path], &wrong), Names::Unknown, "{wrong}");
         }
     }
 
@@ -198,7 +198,7 @@ mod tests {
             ..TokenClaims::default()
         };
         let ann = json!({"sub": "7", "typ": "user", "org": {"dept": "sales"}, "level": 3, "secret": "x"});
-        let subject = claims.subject(&payload(ann));
+        let subject = claims.subject(&payload(&ann));
         assert_eq!((subject.id, subject.kind), (Maybe::Is("7".into()), Maybe::Is("user".into())));
         let expected =
             [("department", Fact::Text("sales".into())), ("level", Fact::Number(3_i64.into())), ("odd", Fact::Unknown)];
@@ -206,9 +206,9 @@ mod tests {
         for (odd, expected) in
             [(json!(7), Maybe::Unknown), (json!(" "), Maybe::Unknown), (json!(null), Maybe::Is("7".into()))]
         {
-            let id = claims.subject(&payload(json!({"sub": "7", "preferred_username": odd}))).id;
+            let id = claims.subject(&payload(&json!({"sub": "7", "preferred_username": odd}))).id;
             assert_eq!(id, expected);
         }
-        assert_eq!(claims.subject(&payload(json!({}))).id, Maybe::Absent);
+        assert_eq!(claims.subject(&payload(&json!({}))).id, Maybe::Absent);
     }
 }

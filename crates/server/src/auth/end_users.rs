@@ -9,7 +9,7 @@ use axum::http::HeaderName;
 use futures::future::join_all;
 use smol_str::SmolStr;
 use tokio::sync::watch;
-use upheld_dialects::access::enforce::{HttpRequest, Identity, Unproven};
+use upheld_dialects::access::enforce::{HttpRequest, Identity, Said, Unproven};
 use upheld_dialects::access::proxies::Headers;
 use upheld_dialects::access::token_claims::{Attributes, ClaimPath, Payload, TokenClaims};
 use upheld_engine::decide::{Fact, Subject};
@@ -82,7 +82,7 @@ impl EndUsers {
     }
 
     /// Puts whoever is known by a token into a request. `said` is whom the identity header of the proxy names, as far as it is believed.
-    pub(crate) async fn identify(&self, http: &mut HttpRequest, said: &Identity, brought: &Brought<'_>) {
+    pub(crate) async fn identify(&self, http: &mut HttpRequest, said: Said, brought: &Brought<'_>) {
         if self.issuers.is_empty() {
             return;
         }
@@ -93,8 +93,9 @@ impl EndUsers {
         let subject = match self.token(brought).await {
             Ok(Some(subject)) => subject,
             Ok(None) => {
-                let passed = brought.passed.and_then(|payload| self.passed(payload));
-                http.identity = passed.unwrap_or(std::mem::replace(&mut http.identity, Identity::Absent));
+                if let Some(passed) = brought.passed.and_then(|payload| self.passed(payload)) {
+                    http.identity = passed;
+                }
                 return;
             }
             Err(unproven) => {
@@ -103,9 +104,9 @@ impl EndUsers {
             }
         };
         http.identity = match said {
-            Identity::Unreadable => Identity::Unreadable,
-            said if said.names_somebody() => Identity::Unproven(Unproven::Undecided(TWO)),
-            _ => Identity::Verified(Box::new(Subject::clone(&subject))),
+            Said::Unreadable => Identity::Unreadable,
+            Said::Somebody => Identity::Unproven(Unproven::Undecided(TWO)),
+            Said::Nobody | Said::Ignored => Identity::Verified(Box::new(Subject::clone(&subject))),
         };
     }
 

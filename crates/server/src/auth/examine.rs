@@ -169,7 +169,7 @@ fn issuers(config: &Config, found: &mut Vec<Finding>) {
     }
 }
 
-/// Whether an issuer is written as OpenID Connect has it.
+/// Whether an issuer is written as `OpenID` Connect has it.
 fn is_exact(issuer: &str) -> bool {
     let uri: Option<axum::http::Uri> = issuer.parse().ok();
     uri.is_some_and(|uri| uri.scheme_str() == Some("https") && uri.host().is_some_and(|host| !host.is_empty()))

@@ -7,7 +7,7 @@ use futures::FutureExt;
 use prost::Message as _;
 use serde_json::Value as Json;
 use tonic::{Request, Response, Status};
-use upheld_dialects::access::enforce::{EnforcementPoint, Identity};
+use upheld_dialects::access::enforce::{EnforcementPoint, Said};
 use upheld_engine::decide::Outcome;
 
 use super::answer::{Answer, denied};
@@ -84,10 +84,10 @@ async fn decide(
     let decider = decider.map_err(|_| "no policy of the kind of the route decides here")?;
     let trust = &app.config.access.trust;
     let mut http = attributes.request(trust)?;
-    let said = trust.identity(&attributes.headers, attributes.peer);
+    let said = trust.identity(&attributes.headers, attributes.peer).said();
     let passed = attributes.token()?.and_then(Json::as_object);
     let brought = Brought { headers: &attributes.headers, authorization: Whose::EndUser, passed };
-    app.auth.end_users().identify(&mut http, &said, &brought).await;
+    app.auth.end_users().identify(&mut http, said, &brought).await;
     let understood = attributes.fulfilled();
     let point = EnforcementPoint { decider, understood: &understood };
     let bytes = if decider.decide.weight() == 0 { 0 } else { check.encoded_len() };
@@ -100,7 +100,7 @@ async fn decide(
     let line = app.count(made, || Details::of_enforced(&view, &http, &judged));
     Names::of(&view, decider, observed).ok_or("nobody knows who asks")?.cut_judged(&mut judged);
     let mut answer = Answer::new(&view, decider, &judged);
-    if !matches!(said, Identity::Absent | Identity::Known(_)) {
+    if matches!(said, Said::Ignored | Said::Unreadable) {
         // Who stands behind the proxy would take it for true.
         answer.remove(&trust.identity_header);
     }

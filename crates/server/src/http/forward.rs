@@ -16,7 +16,9 @@ use axum::routing::any;
 use axum::{Extension, Json, Router};
 use serde_json::{Value as Json_, json};
 use upheld_answers::report::{Decision, Duty};
-use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity, Judged, Unproven, Why};
+use upheld_dialects::access::enforce::{
+    Enforced, EnforcementPoint, HttpRequest, Identity, Judged, Said, Unproven, Why,
+};
 use upheld_dialects::access::proxies::{Forwarded, Headers};
 use upheld_engine::decide::Outcome;
 
@@ -75,11 +77,11 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
     let (response, line) = match forwarded.request(trust) {
         Err(ambiguous) => undecided(&app, &view, &observed, ambiguous.reason()),
         Ok(mut http) => {
-            let said = trust.identity(&forwarded.headers, peer);
+            let said = http.identity.said();
             let brought = Brought { headers: &forwarded.headers, authorization: Whose::ProxyOrEndUser, passed: None };
-            app.auth.end_users().identify(&mut http, &said, &brought).await;
+            app.auth.end_users().identify(&mut http, said, &brought).await;
             let (mut response, line) = decided(&app, &view, &observed, &http);
-            report(&said, peer, &trust.identity_header, &mut response);
+            report(said, peer, &trust.identity_header, &mut response);
             (response, line)
         }
     };
@@ -90,14 +92,14 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
 
 /// Tells proxy and operator what was not believed; what was not believed here must not be believed behind the proxy. Nor must what a client
 /// says in our name, and not every proxy tells us whether it does.
-fn report(identity: &Identity, peer: Option<IpAddr>, name: &str, response: &mut Response) {
-    let word = match identity {
-        Identity::Absent | Identity::Known(_) | Identity::Verified(_) | Identity::Unproven(_) => None,
-        Identity::Ignored => {
+fn report(said: Said, peer: Option<IpAddr>, name: &str, response: &mut Response) {
+    let word = match said {
+        Said::Nobody | Said::Somebody => None,
+        Said::Ignored => {
             tracing::warn!(?peer, header = name, "an identity was ignored: its sender is not a trusted peer");
             Some("ignored")
         }
-        Identity::Unreadable => {
+        Said::Unreadable => {
             tracing::warn!(?peer, header = name, "an identity could not be read");
             Some("unreadable")
         }

@@ -271,7 +271,7 @@ fn forged_tokens_are_refused_with_the_reason_and_never_anonymous() {
         (bench.issuer.sign_texts(text, &twice), "twice"),
         (bench.issuer.sign_texts(r#"{"alg": "ES256", "kid": "k1", "x": 1, "x": 2}"#, &payload), "twice"),
         (bench.issuer.sign_texts(r#"{"alg": "ES256", "alg": "none", "kid": "k1"}"#, &payload), "not a signed"),
-        (signed[..signed.len() - 4].to_owned(), "not accepted"),
+        (signed.chars().take(signed.len() - 4).collect(), "not accepted"),
         (signed.rsplit_once('.').unwrap().0.to_owned(), "not a signed"),
         (format!("{signed}.{}", head("{}")), "not a signed"),
         ("nonsense".to_owned(), "not a signed"),
@@ -295,14 +295,15 @@ fn nothing_of_a_token_that_is_not_verified_is_passed_on() {
     for bearer in [format!("Bearer {forged}"), format!("bearer {}", bench.sign(&json!({"sub": "mallory", "aud": "x"})))]
     {
         let headers = [("authorization", bearer.as_str())];
+        let (_, token) = bearer.split_once(' ').unwrap();
         for path in ["/open", "/health", "/admin/x"] {
             for answer in [bench.envoy(path, &headers), bench.nginx(path, &headers)] {
                 let whole = format!("{:?} {}", answer.headers, answer.text);
-                assert!(!whole.contains("mallory") && !whole.contains(&bearer[7..]), "{whole}");
+                assert!(!whole.contains("mallory") && !whole.contains(token), "{whole}");
             }
             let checked = bench.grpc(path, &headers);
             let whole = format!("{:?} {}", checked.denied, checked.metadata);
-            assert!(!whole.contains("mallory") && !whole.contains(&bearer[7..]), "{whole}");
+            assert!(!whole.contains("mallory") && !whole.contains(token), "{whole}");
         }
     }
 }
