@@ -1,5 +1,7 @@
 //! Who asks, as a header or a token says.
 
+use std::sync::Arc;
+
 use smol_str::SmolStr;
 use upheld_engine::decide::{Facts, Maybe, Names, Subject};
 use upheld_model::tree::{Kind, Value};
@@ -22,7 +24,7 @@ pub enum Identity {
     /// This one.
     Known(Box<File>),
     /// This one, as a token says that was verified here.
-    Verified(Box<Subject>),
+    Verified(Arc<Subject>),
     /// They bring something that does not prove who they are.
     Unproven(Unproven),
 }

@@ -1,5 +1,7 @@
 //! What an enforcement point does, in both editions.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use upheld_dialects::access::Edition;
 use upheld_dialects::access::decider::{Decider, WhichKind};
@@ -53,7 +55,7 @@ fn a_verified_subject_is_asked_about_as_it_is() {
     let text = "{id: staff, effect: permit, subjects: [{role: staff}], resources: [], actions: []}";
     let ask = |edition, roles| {
         let subject = Subject { id: Maybe::Is("ann".into()), roles, ..Subject::default() };
-        goes_on(&enforce_for(edition, text, Identity::Verified(Box::new(subject)), "GET", "/x"))
+        goes_on(&enforce_for(edition, text, Identity::Verified(Arc::new(subject)), "GET", "/x"))
     };
     for edition in [Edition::Compat, Edition::Strict] {
         assert!(ask(edition, Names::of(&["staff"])));

@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 use tokio::sync::watch;
 use upheld_dialects::access::enforce::{HttpRequest, Identity, Said, Unproven};
 use upheld_dialects::access::proxies::Headers;
-use upheld_dialects::access::token_claims::{Attributes, ClaimPath, Payload, TokenClaims};
+use upheld_dialects::access::token_claims::{Attributes, ClaimPath, Payload, TokenClaims, texts};
 use upheld_engine::decide::{Fact, Subject};
 
 use super::error::SecurityError;
@@ -46,6 +46,7 @@ pub(crate) struct EndUsers {
 struct Trusted {
     verifier: Verifier<Arc<Subject>>,
     names: Vec<String>,
+    audiences: Vec<String>,
     header: SmolStr,
     claims: TokenClaims,
 }
@@ -61,8 +62,8 @@ impl EndUsers {
             if !opened.headers.contains(&header) {
                 opened.headers.push(header.clone());
             }
-            let (names, claims) = (jwt.issuer.issuers.clone(), jwt.claims.clone());
-            opened.issuers.push(Trusted { verifier, names, header, claims });
+            let (names, audiences) = (jwt.issuer.issuers.clone(), jwt.issuer.audiences.clone());
+            opened.issuers.push(Trusted { verifier, names, audiences, header, claims: jwt.claims.clone() });
         }
         Ok(opened)
     }
@@ -106,15 +107,21 @@ impl EndUsers {
         http.identity = match said {
             Said::Unreadable => Identity::Unreadable,
             Said::Somebody => Identity::Unproven(Unproven::Undecided(TWO)),
-            Said::Nobody | Said::Ignored => Identity::Verified(Box::new(Subject::clone(&subject))),
+            Said::Nobody | Said::Ignored => Identity::Verified(subject),
         };
     }
 
     /// Whom a payload names that the proxy has verified: by the claims that are configured for its issuer.
     fn passed(&self, payload: &Payload) -> Option<Identity> {
         let issuer = payload.get("iss")?.as_str()?;
-        let known = self.issuers.iter().find(|known| known.names.iter().any(|name| name == issuer))?;
-        Some(Identity::Verified(Box::new(known.claims.subject(payload))))
+        let is_of = |known: &&Trusted| known.names.iter().any(|name| name == issuer);
+        let audiences = payload.get("aud").and_then(texts).unwrap_or_default();
+        let is_for =
+            |known: &&Trusted| audiences.iter().any(|audience| known.audiences.iter().any(|own| own == audience));
+        let mut all = self.issuers.iter().filter(is_of);
+        // The proxy has looked at the audience; here it chooses among several entries only.
+        let known = all.clone().find(is_for).or_else(|| all.next())?;
+        Some(Identity::Verified(Arc::new(known.claims.subject(payload))))
     }
 
     /// Whom the token of a request names; nobody if there is none.

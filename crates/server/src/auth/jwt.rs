@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use smol_str::SmolStr;
 use tokio::sync::watch;
 use upheld_dialects::access::facts::facts_of_json;
-use upheld_dialects::access::token_claims::{ClaimPath, Payload};
+use upheld_dialects::access::token_claims::{ClaimPath, Payload, texts};
 use upheld_engine::decide::Maybe;
 
 pub(super) use self::rejected::Rejected;
@@ -55,8 +55,8 @@ impl Jwt {
     fn caller(&self, claims: &Payload, until: Timestamp) -> Option<Caller> {
         let name = claims.get("sub").and_then(|name| name.as_str()).filter(|name| !name.trim().is_empty())?;
         Some(Caller {
-            roles: listed(claims, self.roles.as_ref()),
-            groups: listed(claims, self.groups.as_ref()),
+            roles: listed(claims, self.roles.as_ref())?,
+            groups: listed(claims, self.groups.as_ref())?,
             claims: Arc::new(facts_of_json(claims)),
             until: Some(until),
             ..Caller::new(name, AuthMethod::Jwt)
@@ -64,14 +64,11 @@ impl Jwt {
     }
 }
 
-/// The names in a claim: a list, or one text with spaces between them.
-fn listed(claims: &Payload, path: Option<&ClaimPath>) -> Arc<[SmolStr]> {
-    let names = match path.map(|path| path.find(claims)) {
-        Some(Maybe::Is(serde_json::Value::Array(names))) => {
-            names.iter().filter_map(|name| name.as_str()).map(SmolStr::new).collect()
-        }
-        Some(Maybe::Is(serde_json::Value::String(names))) => names.split_whitespace().map(SmolStr::new).collect(),
-        _ => Vec::new(),
-    };
-    names.into()
+/// The names in a claim. Nobody is known whose roles or groups are not: rights may deny something to one of them.
+fn listed(claims: &Payload, path: Option<&ClaimPath>) -> Option<Arc<[SmolStr]>> {
+    match path.map_or(Maybe::Absent, |path| path.find(claims)) {
+        Maybe::Is(claim) => texts(claim).map(Into::into),
+        Maybe::Absent => Some(Arc::from([])),
+        Maybe::Unknown => None,
+    }
 }

@@ -392,6 +392,12 @@ fn several_issuers_audiences_and_headers_have_their_own_claims() {
     office.issuer.audiences = vec!["office".to_owned()];
     office.claims.roles = vec![path("office_roles")];
     let served = served(Config::default(), vec![keycloak(keys("one.json", &one)), office, partners]);
+    // What Envoy has verified is read by the claims of its audience.
+    let payload = |aud: Json| json!({"iss": ISSUER, "aud": aud, "sub": "ann", "office_roles": "admin"});
+    let checker = Checker::new(served.base());
+    let checked = |aud: Json| checker.check_of("127.0.0.1", "/admin/x", &[], &[("user", payload(aud))]).is_open;
+    assert!(checked(json!("office")) && checked(json!(["x", "office"])));
+    assert!(!checked(json!("shop")) && !checked(json!("other")));
     let asked = |headers: &[(&str, &str)]| {
         let answer = served.ask("GET", "/forward-auth/admin/x", headers, "");
         (answer.status, answer.header("x-policy-decision").unwrap().to_owned())

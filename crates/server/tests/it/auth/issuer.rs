@@ -122,7 +122,13 @@ fn only_good_tokens_of_the_issuer_are_accepted() {
     }
     assert_eq!(status(&issuer.sign(&claims(&json!({"exp": now - 5})))), 200, "clocks differ a little");
     assert_eq!(status(&issuer.sign(&claims(&json!({"aud": ["x", "upheld"]})))), 200);
-    assert_eq!(status(&issuer.sign(&claims(&json!({"realm": "viewer"})))), 403, "no roles");
+    assert_eq!(status(&issuer.sign(&claims(&json!({"realm": null})))), 403, "no roles");
+    // Roles that cannot be read are not none: rights may deny something to one of them.
+    for odd in
+        [json!("viewer"), json!({"roles": 7}), json!({"roles": ["viewer", 7]}), json!({"roles": {"viewer": true}})]
+    {
+        assert_eq!(status(&issuer.sign(&claims(&json!({"realm": odd})))), 401, "{odd}");
+    }
     assert_eq!(status(&stranger.sign(&claims(&json!({})))), 401, "another key under the same name");
     // Whoever names extensions that must be understood is not understood, whatever they are.
     for critical in [vec![], vec!["b64".to_owned()], vec!["exp".to_owned()]] {
