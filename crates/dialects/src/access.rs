@@ -16,6 +16,7 @@
 //! - [`arrivals`]: how tests describe requests that arrive from outside
 //! - [`view`]: answers in the shape of the original
 //! - [`enforce`]: what an enforcement point does with a request
+//! - [`token_claims`]: whom verified tokens name
 //! - [`authzen`]: requests and answers of the Authorization API of `AuthZEN`
 //! - [`javascript`]: patterns of the original, which are JavaScript regular expressions
 //! - [`store`]: policies by id, in the order in which they came
@@ -48,6 +49,7 @@ pub mod seeding;
 pub mod shapes;
 mod shifts;
 pub mod store;
+pub mod token_claims;
 pub mod view;
 mod window;
 

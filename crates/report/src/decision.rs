@@ -72,6 +72,11 @@ impl<'d> Decision<'d> {
         let reason = Some(reason.into());
         Self { outcome: Outcome::Undecided, policy: None, reason, obligations: Vec::new(), advice: Vec::new() }
     }
+
+    /// A request that is denied before any policy is asked.
+    pub fn refused(reason: &'d str) -> Self {
+        Self { outcome: Outcome::Deny, ..Self::undecided(reason) }
+    }
 }
 
 /// What must and what may be done along with a decision.

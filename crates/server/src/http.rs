@@ -12,7 +12,7 @@ mod description;
 mod documents;
 mod events;
 mod extract;
-mod forward;
+pub(crate) mod forward;
 mod inventory;
 mod middleware;
 mod misdirected;

@@ -122,6 +122,7 @@ impl Arrival {
         match (EnforcementPoint { decider, understood: &[] }).arrives(http, Some(self.now)) {
             Arriving::Asks(request) => Arrived::Asks(request),
             Arriving::Undecided(reason) => Arrived::Told("undecided", Some(reason)),
+            Arriving::Refused(reason) => Arrived::Told("deny", Some(reason.to_owned())),
             Arriving::GoesOn(Why::Excluded) => Arrived::Told("excluded", None),
             Arriving::GoesOn(_) => Arrived::Told("permit", None),
         }

@@ -11,7 +11,7 @@ use upheld_report::{Decision, Duty};
 
 use super::Edition;
 use super::decider::{CompleteRequest, Decider};
-pub use super::identity::{Identity, Unreadable};
+pub use super::identity::{Identity, Said, Unproven, Unreadable};
 
 /// A request of HTTP as an enforcement point sees it. What it cannot see is not known.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub enum Enforced {
     Continue(Why),
     /// It is answered with 403 and this body.
     Forbidden(Json),
+    /// It is answered with 401 and this body: what it brings does not prove who asks.
+    Unauthorized(Json),
 }
 
 /// Why a request goes on.
@@ -67,6 +69,8 @@ pub enum Arriving {
     GoesOn(Why),
     /// Nothing can be asked about it, and this is why.
     Undecided(String),
+    /// It brings a token that is not accepted, and this is why.
+    Refused(&'static str),
     /// This is asked.
     Asks(Box<CompleteRequest>),
 }
@@ -102,6 +106,11 @@ impl<'e> EnforcementPoint<'e> {
         let (decision, request) = match self.arrives(http, now) {
             Arriving::GoesOn(why) => return Judged::unasked(why),
             Arriving::Undecided(reason) => (Decision::undecided(reason), None),
+            Arriving::Refused(reason) => {
+                let body = json!({"error": "Unauthorized", "reason": reason});
+                let decision = Some(Decision::refused(reason));
+                return Judged { enforced: Enforced::Unauthorized(body), decision, request: None };
+            }
             Arriving::Asks(request) => {
                 let decision = self.decider.decision(&request, &mut Scratch::default());
                 (decision, Some(*request))
@@ -115,6 +124,11 @@ impl<'e> EnforcementPoint<'e> {
         let Decider { decide, edition, .. } = self.decider;
         if self.is_excluded(http) {
             return Arriving::GoesOn(Why::Excluded);
+        }
+        match &http.identity {
+            Identity::Unproven(Unproven::Refused(reason)) => return Arriving::Refused(reason),
+            Identity::Unproven(Unproven::Undecided(reason)) => return Arriving::Undecided((*reason).to_owned()),
+            _ => {}
         }
         // What JavaScript takes for nothing is not an identity either.
         if edition == Edition::Compat && !http.identity.is_somebody() && decide.rules().is_empty() {

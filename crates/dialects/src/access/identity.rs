@@ -1,6 +1,7 @@
 //! Who asks, as a header or a token says.
 
 use std::fmt;
+use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::decide::{Facts, Maybe, Names, Subject};
@@ -24,6 +25,32 @@ pub enum Identity {
     Unreadable(Unreadable),
     /// This one.
     Known(Box<File>),
+    /// This one, as a token says that was verified here.
+    Verified(Arc<Subject>),
+    /// They bring something that does not prove who they are.
+    Unproven(Unproven),
+}
+
+/// What an identity header comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// It is not there, or names nobody.
+    Nobody,
+    /// It names a caller.
+    Somebody,
+    /// Its sender is not believed.
+    Ignored,
+    /// It cannot be read.
+    Unreadable(Unreadable),
+}
+
+/// Why a token does not say who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unproven {
+    /// It is not accepted.
+    Refused(&'static str),
+    /// Whether it would be, or whether it counts, cannot be known.
+    Undecided(&'static str),
 }
 
 /// Why an identity cannot be read.
@@ -74,23 +101,39 @@ impl Identity {
     pub fn document(&self) -> Option<Value<'_>> {
         match self {
             Self::Known(file) => file.tree.documents().next(),
-            Self::Absent | Self::Ignored | Self::Unreadable(_) => None,
+            Self::Absent | Self::Ignored | Self::Unreadable(_) | Self::Verified(_) | Self::Unproven(_) => None,
         }
     }
 
     /// Whether anybody is named, as JavaScript sees it.
     pub(super) fn is_somebody(&self) -> bool {
-        self.document().is_some_and(is_truthy)
+        matches!(self, Self::Verified(_)) || self.document().is_some_and(is_truthy)
+    }
+
+    /// What it comes to beside a token.
+    pub fn said(&self, edition: Edition) -> Said {
+        if let Some(unreadable) = self.unreadable(edition) {
+            return Said::Unreadable(unreadable);
+        }
+        match self {
+            Self::Absent | Self::Unproven(_) | Self::Unreadable(_) => Said::Nobody,
+            Self::Ignored => Said::Ignored,
+            Self::Verified(_) => Said::Somebody,
+            Self::Known(_) => match self.document() {
+                Some(said) if said.kind() == Kind::Map && said.entries().next().is_some() => Said::Somebody,
+                _ => Said::Nobody,
+            },
+        }
     }
 
     /// Why it cannot be read, if so. The original passes over fields that it does not know; the strict edition does not.
     pub fn unreadable(&self, edition: Edition) -> Option<Unreadable> {
         match self {
-            Self::Absent | Self::Ignored => None,
+            Self::Absent | Self::Ignored | Self::Verified(_) | Self::Unproven(_) => None,
             Self::Unreadable(why) => Some(why.clone()),
             Self::Known(_) if edition == Edition::Compat => None,
             Self::Known(_) => {
-                let identity = self.document().filter(|identity| identity.kind() != Kind::Null)?;
+                let identity = self.document()?;
                 if identity.kind() != Kind::Map {
                     return Some(Unreadable::NotAMap);
                 }
@@ -103,6 +146,14 @@ impl Identity {
 
     /// Who asks, unless that cannot be known.
     pub(super) fn subject(&self, edition: Edition) -> Result<Subject, Unreadable> {
+        if let Self::Verified(subject) = self {
+            let subject = Subject::clone(subject);
+            return Ok(match edition {
+                Edition::Strict => subject,
+                // The original knows no types.
+                Edition::Compat => Subject { kind: Maybe::Absent, ..subject },
+            });
+        }
         // To the original, whoever cannot be read is nobody in particular.
         if edition == Edition::Strict
             && let Some(unreadable) = self.unreadable(edition)

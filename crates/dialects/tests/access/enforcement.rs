@@ -1,23 +1,29 @@
 //! What an enforcement point does, in both editions.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use upheld_dialects::access::Edition;
 use upheld_dialects::access::decider::{Decider, WhichKind};
-use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity, Why};
-use upheld_engine::decide::{Facts, Maybe};
+use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity, Unproven, Why};
+use upheld_engine::decide::{Facts, Maybe, Names, Subject};
 
 use crate::world::read;
 
 const OPEN: &str = "- {id: open, effect: permit, subjects: [], resources: [], actions: []}";
 
 fn enforce(edition: Edition, text: &str, identity: Option<&str>, method: &str, path: &str) -> Enforced {
+    enforce_for(edition, text, identity.map_or(Identity::Absent, Identity::read), method, path)
+}
+
+fn enforce_for(edition: Edition, text: &str, identity: Identity, method: &str, path: &str) -> Enforced {
     let loaded = read(edition, text).unwrap();
     let http = HttpRequest {
         method: method.to_owned(),
         path: path.to_owned(),
         host: Maybe::Unknown,
         app: Maybe::Unknown,
-        identity: identity.map_or(Identity::Absent, Identity::read),
+        identity,
         headers: Facts::unknown(),
         address: Maybe::Is("192.0.2.7".into()),
         forwarded_for: Some("203.0.113.9, 10.0.0.1".to_owned()),
@@ -26,6 +32,35 @@ fn enforce(edition: Edition, text: &str, identity: Option<&str>, method: &str, p
     };
     let decider = Decider::of(&loaded.snapshot, WhichKind::Only, edition).unwrap();
     EnforcementPoint { decider, understood: &["log".into()] }.enforce(&http)
+}
+
+/// Also where the original lets strangers in.
+#[test]
+fn a_token_that_proves_nothing_stops_a_request_unless_its_path_is_excluded() {
+    for (edition, text) in
+        [(Edition::Compat, "excludePaths: [/health]\n"), (Edition::Strict, "excludePaths: [/health]\n---\n")]
+    {
+        let text = if edition == Edition::Strict { format!("{text}{OPEN}") } else { text.to_owned() };
+        let ask = |unproven, path| enforce_for(edition, &text, Identity::Unproven(unproven), "GET", path);
+        let (refused, undecided) = (Unproven::Refused("expired"), Unproven::Undecided("no keys"));
+        let body = json!({"error": "Unauthorized", "reason": "expired"});
+        assert_eq!(ask(refused, "/x"), Enforced::Unauthorized(body));
+        assert_eq!(ask(undecided, "/x"), Enforced::Forbidden(json!({"error": "Forbidden", "reason": "no keys"})));
+        assert_eq!(ask(refused, "/health"), Enforced::Continue(Why::Excluded));
+    }
+}
+
+#[test]
+fn a_verified_subject_is_asked_about_as_it_is() {
+    let text = "{id: staff, effect: permit, subjects: [{role: staff}], resources: [], actions: []}";
+    let ask = |edition, roles| {
+        let subject = Subject { id: Maybe::Is("ann".into()), roles, ..Subject::default() };
+        goes_on(&enforce_for(edition, text, Identity::Verified(Arc::new(subject)), "GET", "/x"))
+    };
+    for edition in [Edition::Compat, Edition::Strict] {
+        assert!(ask(edition, Names::of(&["staff"])));
+        assert!(!ask(edition, Names::of(&["other"])) && !ask(edition, Names::Unknown));
+    }
 }
 
 fn goes_on(enforced: &Enforced) -> bool {

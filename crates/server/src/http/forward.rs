@@ -9,14 +9,16 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
+use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use axum::{Extension, Json, Router};
 use serde_json::{Value as Json_, json};
 use upheld_answers::report::{Decision, Duty};
-use upheld_dialects::access::Edition;
-use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity, Why};
+use upheld_dialects::access::enforce::{
+    Enforced, EnforcementPoint, HttpRequest, Identity, Judged, Said, Unproven, Why,
+};
 use upheld_dialects::access::proxies::{Forwarded, Headers, Protocol};
 use upheld_engine::decide::Outcome;
 
@@ -24,7 +26,7 @@ use super::asked::Asked;
 use super::decide::now;
 use super::stamp::Editions;
 use crate::app::{App, Shared};
-use crate::auth::Names;
+use crate::auth::{Brought, Names, Whose};
 use crate::connection::Connection;
 use crate::header_text::for_header;
 use crate::scratch;
@@ -52,6 +54,8 @@ const ADVICE: HeaderName = HeaderName::from_static("x-policy-advice");
 const IDENTITY: HeaderName = HeaderName::from_static("x-policy-identity");
 /// What only we say.
 static OURS: [HeaderName; 6] = [DECISION, POLICY, REASON, OBLIGATIONS, ADVICE, IDENTITY];
+/// What clients are told whose token is not accepted.
+pub(crate) const INVALID_TOKEN: &str = "Bearer error=\"invalid_token\"";
 /// What Envoy takes out of the request before it goes on.
 const REMOVED: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-remove");
 
@@ -77,9 +81,12 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
             tracing::warn!(id = observed.id(), ?peer, problem, "a proxy sent a request that cannot be decided");
             undecided(&app, &view, &observed, &problem)
         }
-        Ok(http) => {
+        Ok(mut http) => {
+            let said = http.identity.said(view.edition());
+            let brought = Brought { headers: &forwarded.headers, authorization: Whose::ProxyOrEndUser, passed: None };
+            app.auth.end_users().identify(&mut http, &said, &brought).await;
             let (mut response, line) = decided(&app, &view, &observed, &http);
-            report(&http.identity, view.edition(), peer, &trust.identity_header, &mut response);
+            report(&said, peer, &trust.identity_header, &mut response);
             (response, line)
         }
     };
@@ -90,15 +97,17 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
 
 /// Tells proxy and operator what was not believed; what was not believed here must not be believed behind the proxy. Nor must what a client
 /// says in our name, and not every proxy tells us whether it does.
-fn report(identity: &Identity, edition: Edition, peer: Option<IpAddr>, name: &str, response: &mut Response) {
-    let word = if let Some(problem) = identity.unreadable(edition) {
-        tracing::warn!(?peer, header = name, %problem, "an identity could not be read");
-        Some("unreadable")
-    } else if matches!(identity, Identity::Ignored) {
-        tracing::warn!(?peer, header = name, "an identity was ignored: its sender is not a trusted peer");
-        Some("ignored")
-    } else {
-        None
+fn report(said: &Said, peer: Option<IpAddr>, name: &str, response: &mut Response) {
+    let word = match said {
+        Said::Nobody | Said::Somebody => None,
+        Said::Ignored => {
+            tracing::warn!(?peer, header = name, "an identity was ignored: its sender is not a trusted peer");
+            Some("ignored")
+        }
+        Said::Unreadable(problem) => {
+            tracing::warn!(?peer, header = name, %problem, "an identity could not be read");
+            Some("unreadable")
+        }
     };
     let goes_on = response.status() == StatusCode::OK;
     let headers = response.headers_mut();
@@ -122,7 +131,7 @@ fn undecided(app: &App, view: &View, observed: &Observed, reason: &str) -> (Resp
     let (surface, outcome) = (Surface::Forward, Outcome::Undecided);
     let made = DecisionEvent { surface, outcome, observed, place: None, took: Duration::ZERO };
     let line = app.count(made, || Details::unknown(view.revision(), reason));
-    (forbidden("undecided", &json!({"error": "Forbidden", "reason": reason})), line)
+    (stopped(StatusCode::FORBIDDEN, "undecided", &json!({"error": "Forbidden", "reason": reason})), line)
 }
 
 fn decided(app: &App, view: &View, observed: &Observed, http: &HttpRequest) -> (Response, Option<Line>) {
@@ -133,6 +142,7 @@ fn decided(app: &App, view: &View, observed: &Observed, http: &HttpRequest) -> (
     let point = EnforcementPoint { decider, understood: &app.config.access.fulfilled };
     let begun = Instant::now();
     let mut judged = scratch::aside(decider, HEAD, || point.judge(http, Some(now())));
+    unproven(http, &judged, observed);
     let (surface, took) = (Surface::Forward, begun.elapsed());
     let made = DecisionEvent { surface, outcome: outcome(&judged), observed, place: None, took };
     let line = app.count(made, || Details::of_enforced(view, http, &judged));
@@ -156,8 +166,9 @@ fn decided(app: &App, view: &View, observed: &Observed, http: &HttpRequest) -> (
                 Some(Outcome::Permit) | None => Outcome::Deny.word(),
                 Some(outcome) => outcome.word(),
             };
-            forbidden(word, body)
+            stopped(StatusCode::FORBIDDEN, word, body)
         }
+        Enforced::Unauthorized(body) => unauthorized(body),
     };
     if let Some(decision) = &judged.decision {
         describe(decision, response.headers_mut());
@@ -195,8 +206,24 @@ pub(super) fn say_undecided(reason: &str, headers: &mut HeaderMap) {
     }
 }
 
-fn forbidden(word: &'static str, body: &Json_) -> Response {
-    let mut response = (StatusCode::FORBIDDEN, Json(body)).into_response();
+/// Tells operators of a token that does not say who asks; never what it is.
+pub(crate) fn unproven(http: &HttpRequest, judged: &Judged<'_>, observed: &Observed) {
+    if let (Identity::Unproven(Unproven::Refused(because) | Unproven::Undecided(because)), Some(_)) =
+        (&http.identity, &judged.decision)
+    {
+        tracing::info!(target: "upheld_server::security", id = observed.id(), because, "a token of an end user does not count");
+    }
+}
+
+/// As OAuth has it: what is brought does not prove who asks.
+fn unauthorized(body: &Json_) -> Response {
+    let mut response = stopped(StatusCode::UNAUTHORIZED, Outcome::Deny.word(), body);
+    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(INVALID_TOKEN));
+    response
+}
+
+fn stopped(status: StatusCode, word: &'static str, body: &Json_) -> Response {
+    let mut response = (status, Json(body)).into_response();
     let headers = response.headers_mut();
     headers.insert(DECISION, HeaderValue::from_static(word));
     for (name, field) in [(POLICY, "policy"), (REASON, "reason")] {

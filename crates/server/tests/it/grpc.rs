@@ -422,6 +422,8 @@ pub(crate) struct Checker {
 
 /// What Envoy is reported.
 pub(crate) struct Checked {
+    /// The status and the headers of a denial.
+    pub(crate) denied: Option<(i32, Vec<(String, String)>)>,
     /// Everything, as JSON.
     pub(crate) metadata: serde_json::Value,
     /// Whether the request goes on.
@@ -449,19 +451,66 @@ impl Checker {
         attributes.context_extensions.insert("obligations".to_owned(), obligations.to_owned());
         let http = attributes.request.as_mut().unwrap().http.as_mut().unwrap();
         host.clone_into(&mut http.host);
-        let entry = |(name, value): &(&str, &str)| HeaderValue {
-            key: (*name).to_owned(),
-            raw_value: value.as_bytes().to_vec(),
-            ..HeaderValue::default()
-        };
-        http.header_map = Some(HeaderMap { headers: headers.iter().map(entry).collect() });
+        http.header_map = Some(header_map(headers));
+        self.send(attributes)
+    }
+
+    /// A request from an address, with payloads of tokens that Envoy has verified.
+    pub(crate) fn check_of(
+        &self,
+        address: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        verified: &[(&str, serde_json::Value)],
+    ) -> Checked {
+        let mut attributes = AttributeContext { source: Some(peer(address)), ..asked("GET", path) };
+        attributes.request.as_mut().unwrap().http.as_mut().unwrap().header_map = Some(header_map(headers));
+        let fields = verified.iter().map(|(name, payload)| ((*name).to_owned(), value_of(payload))).collect();
+        let kept = [("envoy.filters.http.jwt_authn".to_owned(), Struct { fields })].into();
+        attributes.metadata_context = Some(Metadata { filter_metadata: kept });
+        self.send(attributes)
+    }
+
+    fn send(&self, attributes: AttributeContext) -> Checked {
         let mut client = AuthorizationClient::new(self.channel.clone());
         let asked = client.check(CheckRequest { attributes: Some(attributes) });
         let response = self.runtime.block_on(asked).unwrap().into_inner();
         let is_open = response.status.as_ref().unwrap().code == 0;
+        let denied = match &response.http_response {
+            Some(HttpResponse::DeniedResponse(denied)) => {
+                let headers = denied.headers.iter().filter_map(|option| option.header.clone());
+                Some((denied.status.unwrap().code, headers.map(|header| (header.key, header.value)).collect()))
+            }
+            _ => None,
+        };
         let metadata = response.dynamic_metadata.map(json_of).unwrap_or_default();
-        Checked { metadata, is_open }
+        Checked { denied, metadata, is_open }
     }
+}
+
+fn header_map(headers: &[(&str, &str)]) -> HeaderMap {
+    let entry = |(name, value): &(&str, &str)| HeaderValue {
+        key: (*name).to_owned(),
+        raw_value: value.as_bytes().to_vec(),
+        ..HeaderValue::default()
+    };
+    HeaderMap { headers: headers.iter().map(entry).collect() }
+}
+
+fn value_of(value: &serde_json::Value) -> Value {
+    use serde_json::Value as Json;
+
+    of(match value {
+        Json::Null => Kind::NullValue(0),
+        Json::Bool(value) => Kind::BoolValue(*value),
+        Json::Number(value) => Kind::NumberValue(value.as_f64().unwrap()),
+        Json::String(value) => Kind::StringValue(value.clone()),
+        Json::Array(items) => Kind::ListValue(ListValue { values: items.iter().map(value_of).collect() }),
+        Json::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| (name.clone(), value_of(value))).collect();
+            Kind::StructValue(Struct { fields })
+        }
+    })
 }
 
 fn json_of(value: Struct) -> serde_json::Value {

@@ -9,6 +9,7 @@ mod authzen;
 mod basics;
 mod costs;
 mod credentials;
+mod end_users;
 mod envoy;
 mod findings;
 mod forward;

@@ -99,7 +99,7 @@ impl Attributes {
     }
 
     /// What the verified token says. Beside tokens, Envoy keeps their heads and why some failed; neither looks like one.
-    fn token(&self) -> Result<Option<&Json>, &'static str> {
+    pub fn token(&self) -> Result<Option<&Json>, &'static str> {
         let is_token = |kept: &Json| ["sub", "iss", "aud", "exp"].iter().any(|claim| kept.get(claim).is_some());
         let kept = self.tokens.as_ref().and_then(Json::as_object).into_iter().flatten();
         let mut tokens = kept.filter(|(_, kept)| is_token(kept));

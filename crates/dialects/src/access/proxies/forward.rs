@@ -98,7 +98,7 @@ impl Forwarded<'_> {
     /// The request that waits in the proxy.
     pub fn request(&self, trust: &Trust) -> Result<HttpRequest, Ambiguous> {
         let (method, path) = self.original()?;
-        let mut headers = self.headers.facts(trust.headers);
+        let mut headers = self.headers.facts(trust.headers_given(self.peer));
         for name in CHANGED {
             headers.set(name, Fact::Unknown);
         }

@@ -203,6 +203,11 @@ impl Trust {
         peer.is_some_and(|peer| self.peers.iter().any(|network| network.contains(&peer.to_canonical())))
     }
 
+    /// Which headers of the client a peer passes on. The setting speaks of proxies that are believed.
+    pub fn headers_given(&self, peer: Option<IpAddr>) -> HeadersGiven {
+        if self.believes(peer) { self.headers } else { HeadersGiven::Some }
+    }
+
     /// Who asks, as the header says.
     pub fn identity(&self, headers: &Headers, peer: Option<IpAddr>) -> Identity {
         match headers.one(&self.identity_header) {
