@@ -126,6 +126,8 @@ pub struct Limits {
     pub reading: usize,
     /// Requests that write or administer and are worked on at once.
     pub administration: usize,
+    /// Steps that one request may take under policies that are written; `None` for as many as there are.
+    pub request_steps: Option<usize>,
     /// Until a request must be answered.
     pub time: Duration,
     /// How long a request may wait for a revision.
@@ -222,6 +224,7 @@ impl Default for Limits {
             concurrency: 1024,
             reading: 256,
             administration: 64,
+            request_steps: None,
             time: Duration::from_secs(10),
             wait: Duration::from_secs(5),
             rate: None,

@@ -4,6 +4,9 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use serde::Serialize;
+use upheld_dialects::access::decider::deciders;
+use upheld_loader::discover;
+use upheld_loader::load::Choices;
 
 use crate::auth;
 use crate::config::{Anonymous, Config, DecisionLogTo, StoreLocation};
@@ -48,6 +51,7 @@ pub fn examine(config: &Config) -> Vec<Finding> {
     proxies(config, &mut found);
     store(config, &mut found);
     watched(config, &mut found);
+    requests(config, &mut found);
     operations(config, &mut found);
     found.sort_by_key(|finding| finding.weight);
     found
@@ -151,6 +155,31 @@ fn watched(config: &Config, found: &mut Vec<Finding>) {
             let what = format!("{} is watched, and not there", path.display());
             found.push(Finding::new("nothing-to-watch", Weight::Bad, what, "correct the path of --watch, or make it"));
         }
+    }
+}
+
+/// Steps of one request that need a look: about ten milliseconds.
+const MANY_STEPS: usize = 1 << 22;
+
+/// What the worst request costs under the policies that are watched. Invalid policies are the business of `serve`.
+fn requests(config: &Config, found: &mut Vec<Finding>) {
+    let (inputs, _) = discover(&config.watch);
+    let choices = Choices { semantics: config.semantics.clone(), settings: config.settings.clone() };
+    let Ok(loaded) = choices.load(inputs) else { return };
+    let limit = config.limits.request_steps.unwrap_or(MANY_STEPS);
+    for (kind, decide) in deciders(&loaded.snapshot).filter(|(_, decide)| !decide.rules().is_empty()) {
+        let load = decide.load();
+        let kind = loaded.snapshot.kind(kind).map_or("", |kind| loaded.snapshot.text(kind.name));
+        let what = format!(
+            "one request takes at most {} steps under policies of kind {kind}: {} states of patterns, {} nodes of expressions",
+            load.worst(),
+            load.patterns,
+            load.expressions
+        );
+        let weight = if load.worst() > limit { Weight::Risky } else { Weight::Note };
+        let fix =
+            "write texts instead of patterns where you know them; `--max-request-steps COUNT` refuses writes beyond it";
+        found.push(Finding::new("request-steps", weight, what, fix));
     }
 }
 

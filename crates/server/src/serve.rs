@@ -183,7 +183,9 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     let folders = Arc::new(Folders::new(config.watch.clone()));
     let view = first_view(&config, store.as_ref(), &folders).await?;
     let live = Arc::new(Live::new(Arc::new(view)));
-    let writer = Writer::new(Arc::clone(&live), Arc::clone(&store), Arc::clone(&folders), Arc::clone(&metrics));
+    let most_steps = config.limits.request_steps;
+    let writer =
+        Writer::new(Arc::clone(&live), Arc::clone(&store), Arc::clone(&folders), Arc::clone(&metrics), most_steps);
     let listener = TcpListener::bind(config.listen).await.map_err(|error| StartError::Listen(config.listen, error))?;
     let address = listener.local_addr().map_err(|error| StartError::Listen(config.listen, error))?;
     let decisions =

@@ -133,5 +133,9 @@ pub mod access {
 
 /// The programs in the documentation.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/library.md")]
-mod documentation {}
+mod documentation {
+    #[doc = include_str!("../../../docs/library.md")]
+    mod library {}
+    #[doc = include_str!("../../../docs/access.md")]
+    mod access {}
+}

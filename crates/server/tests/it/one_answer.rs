@@ -129,6 +129,67 @@ impl Surfaces {
     }
 }
 
+const EVERYBODY: &str = "{id: everybody, effect: permit, subjects: [], resources: [], actions: []}";
+const SUSPENDED: &str =
+    "{id: no-suspended, effect: deny, subjects: [{claim: {name: suspended, value: true}}], resources: [], actions: []}";
+const RISKY: &str = "{kind: PolicySet, id: exports, algorithm: first-applicable, policies: [\
+    {id: low-risk, effect: permit, priority: 10, subjects: [{claim: {name: level, operator: lt, value: 5}}], resources: [], actions: []}, \
+    {id: no-exports, effect: deny, subjects: [], resources: [], actions: []}]}";
+const ADULTS: &str = "{kind: PolicySet, id: adults-first, algorithm: first-applicable, policies: [\
+    {id: adults, effect: permit, priority: 2, subjects: [{claim: {name: level, operator: gte, value: 18}}], resources: [], actions: []}, \
+    {id: staff, effect: permit, priority: 1, subjects: [{role: reader}], resources: [], actions: []}]}";
+const MINORS: &str = "{id: minors, effect: deny, subjects: [{claim: {name: level, operator: lt, value: 18}}], resources: [], actions: []}";
+
+/// What a request of a subject with these claims gets everywhere; where there are only two words, undecided is deny.
+#[track_caller]
+fn everywhere(policies: &[&str], sub: &'static str, claims: &Json, expected: &str) {
+    let surfaces = Surfaces::new(policies);
+    let asked = Asked {
+        sub,
+        roles: vec!["reader"],
+        groups: Vec::new(),
+        claims: claims.clone(),
+        method: "GET",
+        path: "/exports/x".to_owned(),
+        host: "a.example",
+        headers: Vec::new(),
+        ip: "192.0.2.7",
+    };
+    for (surface, said) in surfaces.ask(&asked) {
+        let closed = expected == "undecided" && said.decision == "deny" && surface != "library";
+        assert!(said.decision == expected || closed, "{surface} {claims}: {said:?}, and not {expected}");
+    }
+}
+
+#[test]
+fn a50_an_unknown_fact_hides_no_deny_behind_it() {
+    for (claims, expected) in [
+        (json!({}), "undecided"),
+        (json!({"level": "high"}), "undecided"),
+        (json!({"level": null}), "undecided"),
+        (json!({"level": 9}), "deny"),
+        (json!({"level": 3}), "permit"),
+    ] {
+        everywhere(&[EVERYBODY, RISKY], "ann", &claims, expected);
+    }
+}
+
+#[test]
+fn a57_what_every_value_leads_to_is_decided() {
+    everywhere(&[ADULTS], "ann", &json!({}), "permit");
+    everywhere(&[MINORS], "ann", &json!({}), "deny");
+    everywhere(&[MINORS, EVERYBODY], "ann", &json!({}), "undecided");
+}
+
+#[test]
+fn a56_null_is_left_out_and_two_types_of_one_id_are_unknown() {
+    everywhere(&[EVERYBODY, SUSPENDED], "eve", &json!({"suspended": null}), "deny");
+    everywhere(&[EVERYBODY, SUSPENDED], "ann", &json!({"suspended": null}), "permit");
+    let twins =
+        "kind: Directory\nsubjects: [{type: user, id: ida, properties: {suspended: true}}, {type: service, id: ida}]";
+    everywhere(&[EVERYBODY, SUSPENDED, twins], "ida", &json!({}), "undecided");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 

@@ -70,6 +70,9 @@ pub(crate) struct Serve {
     /// The most requests of one client in a second [default: unlimited]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
     pub(crate) max_rate: Option<u32>,
+    /// The most steps that one request may take under policies that are written [default: unlimited]
+    #[arg(long, value_name = "COUNT", help_heading = "Limits")]
+    pub(crate) max_request_steps: Option<usize>,
     #[command(flatten, next_help_heading = "Operations")]
     pub(crate) operations: Operations,
 }

@@ -91,7 +91,13 @@ pub(super) fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Dia
             kind: serve.proxies.deciding_kind.clone(),
             fulfilled: serve.proxies.fulfils.iter().map(Into::into).collect(),
         },
-        limits: Limits { body: serve.max_body, batch: serve.max_batch, rate: serve.max_rate, ..Limits::default() },
+        limits: Limits {
+            body: serve.max_body,
+            batch: serve.max_batch,
+            rate: serve.max_rate,
+            request_steps: serve.max_request_steps,
+            ..Limits::default()
+        },
         security,
         public_url: serve.public_url.clone(),
         operations: serve.operations.config(),

@@ -1,5 +1,6 @@
 //! The library, as programs that embed it use it.
 
+use upheld::access::Outcome;
 use upheld::{Choices, Fault, Format, Input, Policies, Problems, Question, Verdict, json};
 
 use crate::support::root;
@@ -211,4 +212,34 @@ conf: {backend: b}
     assert_eq!(timeout.computed, shown.computed);
     assert_eq!(timeout.json()["computed"]["role"], "consumer");
     assert!(of("TrafficLog").json().get("computed").is_none());
+}
+
+/// H1: what the directory has of a caller counts in every way to decide.
+#[test]
+fn a_decider_says_what_a_verdict_says() {
+    let policies = Policies::from_text(
+        "
+policies:
+- {id: all, effect: permit, subjects: [], resources: [], actions: []}
+- {id: no-interns, effect: deny, subjects: [{role: intern}], resources: [], actions: [], duties: [{kind: obligation, id: log, on: deny}]}
+---
+kind: Directory
+subjects: [{type: user, id: ann, properties: {roles: [junior]}}]
+roles: [{name: junior, contains: [intern]}]
+",
+    );
+    let policies = policies.expect("is read");
+    let question = Question::may("ann", "GET", "/api");
+    assert_eq!(policies.verdict(&question).expect("is answered"), Verdict::Deny);
+    let mut decider = policies.decider().expect("one kind decides");
+    let request = decider.request(&question).expect("is a request");
+    let decision = decider.decide(request);
+    assert_eq!((decision.outcome(), decision.policy()), (Outcome::Deny, Some("no-interns")));
+    assert_eq!(decision.obligations()[0].id, "log");
+    let report = decision.explain();
+    assert_eq!((report.verdict, report.policies[0].as_str()), (Verdict::Deny, "no-interns"));
+    assert_eq!(json!(report), json!(policies.explain(&question).expect("is answered").reports[0]));
+    assert!(policies.decider_of("NoSuchKind").is_err());
+    let several = Question::request(json!([{}, {}]));
+    assert!(policies.decider().expect("one kind decides").request(&several).is_err());
 }

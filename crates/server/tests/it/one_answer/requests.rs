@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use upheld_dialects::access::host::host_name;
 
 /// Policies over everything that a request of HTTP has; some of them are there at a time.
-pub(crate) const POLICIES: [&str; 12] = [
+pub(crate) const POLICIES: [&str; 13] = [
     "{id: readers, effect: permit, description: Readers may, subjects: [{role: reader}], resources: [{path: /public/**}], \
       actions: [{method: GET}]}",
     "{id: everybody, effect: permit, subjects: [], resources: [{path: '/**'}], actions: []}",
@@ -25,6 +25,10 @@ pub(crate) const POLICIES: [&str; 12] = [
       actions: []}",
     "{id: no-drafts, effect: deny, subjects: [{claim: {name: level, operator: neq, value: 5, absent: true}}], \
       resources: [{path: /drafts}], actions: []}",
+    "{kind: PolicySet, id: low-first, algorithm: first-applicable, target: {resources: [{path: '/public/**'}]}, policies: [\
+      {id: low, effect: permit, subjects: [{claim: {name: level, operator: lt, value: 6}}], resources: [], actions: [], \
+        duties: [{kind: obligation, id: mfa, on: permit}]}, \
+      {id: no-more, effect: deny, subjects: [], resources: [], actions: []}]}",
 ];
 
 /// What is known of some of those who ask, on every surface.
