@@ -15,6 +15,7 @@
 mod adversarial;
 mod change;
 mod contest;
+mod deciding;
 pub(crate) mod instructions;
 mod ours;
 mod peers;

@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use super::Decider;
+use super::deciding::{Documents, WORST, request};
 use super::ours::Ours;
 use super::plain::Plain;
 use super::workload::{Request, Workload};
@@ -17,8 +18,20 @@ pub(crate) const CHILD: &str = "decide-requests";
 const SIZES: [(usize, f64); 3] = [(10, 3_500.0), (1_000, 4_500.0), (100_000, 5_500.0)];
 
 /// Who is counted: as an argument, and in the table.
-const WHO: [(&str, &str); 3] =
-    [("ours", "ours"), ("listing", "ours, listing all matching policies"), ("plain", "plain loop over the policies")];
+const WHO: [(&str, &str); 5] = [
+    ("ours", "ours"),
+    ("listing", "ours, listing all matching policies"),
+    ("decider", "ours, completed by directory, hosts and time (with a copy)"),
+    ("copy", "the copy"),
+    ("plain", "plain loop over the policies"),
+];
+
+/// The most that a decider may take, in instructions of the engine alone.
+const COMPLETED: f64 = 1.3;
+/// The most that a request may take, in instructions of an ordinary one of its size.
+const WORST_TO_ORDINARY: f64 = 30.0;
+/// Policies that the worst requests are decided by.
+const POLICIES_OF_WORST: usize = 1_000;
 
 /// Requests of a pass, and for how long a pass may run without valgrind; the slow get fewer requests.
 const REQUESTS: usize = 2_000;
@@ -30,7 +43,7 @@ pub(crate) fn run() -> Result<(), String> {
         return Ok(());
     }
     let mut targets = Targets::default();
-    let mut counts = [const { Vec::new() }; 3];
+    let mut counts = [const { Vec::new() }; 5];
     for (policies, target) in SIZES {
         for ((who, _), counts) in WHO.into_iter().zip(&mut counts) {
             let requests = affordable(who, policies)?;
@@ -38,11 +51,18 @@ pub(crate) fn run() -> Result<(), String> {
             report::progress(&format!("counting: {who}, {policies_text} policies, {requests_text} requests"));
             counts.push(of_one_act(CHILD, &[who, &policies.to_string(), &requests.to_string()])?);
         }
-        let [ours, listing, _] = &counts;
-        if let Some((ours, listing)) = ours.last().zip(listing.last()) {
+        let [ours, listing, decider, copy, _] = &counts;
+        if let (Some(ours), Some(listing), Some(decider), Some(copy)) =
+            (ours.last(), listing.last(), decider.last(), copy.last())
+        {
             let size = format!("N = {}", grouped(policies));
             targets.at_most(&format!("{size}: instructions of a decision"), *ours, target);
             targets.at_most(&format!("{size}: instructions of listing / of a decision"), listing / ours, 1.15);
+            targets.at_most(
+                &format!("{size}: instructions of a decider / of a decision"),
+                (decider - copy) / ours,
+                COMPLETED,
+            );
         }
     }
     if let [few, .., many] = counts[0].as_slice() {
@@ -53,7 +73,26 @@ pub(crate) fn run() -> Result<(), String> {
     for ((_, name), counts) in WHO.into_iter().zip(&counts) {
         row(name, counts.iter().map(|count| figure(*count)));
     }
+    worst(&mut targets)?;
     targets.print();
+    Ok(())
+}
+
+/// The worst requests against ordinary ones of their size.
+fn worst(targets: &mut Targets) -> Result<(), String> {
+    report::heading(&format!("Instructions of the worst requests, {} policies", grouped(POLICIES_OF_WORST)));
+    row("", ["worst", "ordinary of its size", "worst / ordinary"]);
+    for name in WORST {
+        report::progress(&format!("counting: the worst {name}"));
+        let of = |which: &str| of_one_act(CHILD, &[which, &POLICIES_OF_WORST.to_string(), "1"]);
+        let (worst, ordinary) = (of(&format!("worst-{name}"))?, of(&format!("ordinary-{name}"))?);
+        row(name, [worst, ordinary, worst / ordinary].map(figure));
+        targets.at_most(
+            &format!("{name}: instructions of the worst / of an ordinary request"),
+            worst / ordinary,
+            WORST_TO_ORDINARY,
+        );
+    }
     Ok(())
 }
 
@@ -90,7 +129,19 @@ type Actor = Box<dyn FnMut(&Request) -> usize>;
 
 fn actor(who: &str, workload: &Workload) -> Result<Actor, String> {
     let (mut ours, mut plain) = (Ours::new(&workload.policies)?, Plain::new(&workload.policies));
+    let one_of = |prefix: &str| who.strip_prefix(prefix).filter(|name| WORST.contains(name));
+    if let Some((name, is_worst)) =
+        one_of("worst-").map(|name| (name, true)).or(one_of("ordinary-").map(|name| (name, false)))
+    {
+        let (mut act, request) = (Documents::new(&workload.policies)?.act()?, request(name, is_worst));
+        return Ok(Box::new(move |_| act(request.clone())));
+    }
+    if who == "decider" {
+        let mut act = Documents::new(&workload.policies)?.act()?;
+        return Ok(Box::new(move |request| act(request.own.clone())));
+    }
     Ok(match who {
+        "copy" => Box::new(|request| black_box(request.own.clone()).subject.claims.len()),
         "ours" => Box::new(move |request| usize::from(ours.decide(request))),
         "listing" => Box::new(move |request| ours.matching(request)),
         _ => Box::new(move |request| usize::from(plain.decide(request))),
