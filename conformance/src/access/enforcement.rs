@@ -105,7 +105,7 @@ fn compare(expected: &Json, became: &Became) -> Vec<String> {
         Became::Stopped if outcome == "continue" => Vec::new(),
         Became::Stopped => vec![format!("outcome: expected {outcome}, but nothing can be decided")],
         Became::Decided(Enforced::Continue(_)) => differences(outcome, &json!("continue")),
-        Became::Decided(Enforced::Forbidden(body)) => {
+        Became::Decided(Enforced::Forbidden(body) | Enforced::Unauthorized(body)) => {
             let answer = json!({"outcome": "respond", "status": 403});
             let mut lines = differences(&mentioned(&answer, expected), &mentioned(expected, &answer));
             let fields = expected.get("fields").cloned().unwrap_or_else(|| json!({}));

@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use serde_json::{Map, Value as Json, json};
+use upheld_dialects::access::policy::Standing;
 use upheld_dialects::access::seeding::{DEFAULT_ENVIRONMENT, PolicyList, listed, seed};
 use upheld_dialects::access::{Edition, OnlyIfEmpty, PolicyStore, Seed, manifest};
 use upheld_loader::Format;
@@ -21,7 +22,7 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     let (file, _) = upheld_syntax::parse("manifest.json", Format::Json, config.to_string(), source);
     let document = file.tree.documents().next().context("the case has no config")?;
     let mut found = Diagnostics::default();
-    let read = manifest::read(source, document, Edition::Compat, &mut found);
+    let read = manifest::read(source, document, Edition::Compat, Standing::New, &mut found);
     let settings = read.context("the settings of the case were refused")?;
 
     let mut store: PolicyStore<Json> = PolicyStore::new();
