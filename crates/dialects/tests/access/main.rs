@@ -10,6 +10,7 @@ mod policy_sets;
 mod reach;
 mod seed_combining_algorithms;
 mod sets;
+mod shared_findings;
 mod shifts;
 mod strict;
 mod strict_reading;

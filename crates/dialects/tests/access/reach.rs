@@ -193,7 +193,7 @@ fn decided(edition: Edition, loaded: &Loaded, called: &str, asked: &Json) -> Row
     let text = asked.to_string();
     let requests =
         questions::read("request", Format::Json, text, Edition::Strict).unwrap_or_else(|_| panic!("{asked}"));
-    let mut request = requests.into_iter().next().unwrap();
+    let request = requests.into_iter().next().unwrap();
     let request = decider.complete(request, Some(Timestamp(0)));
     let decision = decider.decision(&request, &mut Scratch::default());
     let duties = decision.obligations.iter().map(|duty| duty.id.clone()).collect();
