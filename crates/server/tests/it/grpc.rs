@@ -1,6 +1,6 @@
 //! The services of gRPC, over real connections.
 
-mod proto;
+pub(crate) mod proto;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -421,7 +421,7 @@ impl Checker {
     }
 }
 
-fn json_of(value: Struct) -> serde_json::Value {
+pub(crate) fn json_of(value: Struct) -> serde_json::Value {
     value.fields.into_iter().map(|(name, value)| (name, json_of_value(value))).collect()
 }
 

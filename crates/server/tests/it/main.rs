@@ -8,6 +8,7 @@ mod auth;
 mod authzen;
 mod basics;
 mod costs;
+mod enforcement_model;
 mod envoy;
 mod findings;
 mod forward;
