@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use serde_json::json;
-use upheld_engine::decide::{Algorithm, PossibleEffect, Rank, Tally, Truth, Value, Vote};
+use upheld_engine::decide::{Algorithm, PossibleEffect, Rank, Tally, Truth, Unknowns, Value, Vote};
 
 use crate::case::Case;
 use crate::outcome::Outcome;
@@ -29,7 +29,7 @@ fn combined(algorithm: Algorithm, children: &str) -> anyhow::Result<Value> {
         };
         tally.add(Vote { order, rank: Rank::of(0.0), target, value, by: None });
     }
-    Ok(tally.combine(algorithm).value)
+    Ok(tally.combine(algorithm, Unknowns::Xacml).value)
 }
 
 const LETTERS: [(char, Value); 6] = [

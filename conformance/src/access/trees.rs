@@ -15,7 +15,7 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     let mut writer = Writer::default();
     let document = writer.set(case.field("tree"))?;
     let refused = |refused: Refused| anyhow::anyhow!("the tree was {refused}");
-    let world = World::read(Edition::Strict, &document).map_err(refused)?;
+    let world = World::read_as("access/xacml", &document).map_err(refused)?;
     let request = read_request(Edition::Strict, &the_request())?.map_err(refused)?;
     world.decided(&request)?;
 

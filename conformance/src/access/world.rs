@@ -44,8 +44,14 @@ impl fmt::Display for Refused {
 impl World {
     /// Reads a document with settings and policies.
     pub(super) fn read(edition: Edition, document: &Json) -> Result<Self, Refused> {
+        Self::read_as(edition.name(), document)
+    }
+
+    /// Reads a document by a named semantics.
+    pub(super) fn read_as(semantics: &str, document: &Json) -> Result<Self, Refused> {
+        let edition = Edition::of(semantics).unwrap_or_default();
         let input = Input::text("manifest.json", Format::Json, document.to_string());
-        match load(vec![input], &[edition.name()]) {
+        match load(vec![input], &[semantics]) {
             Ok(loaded) => Ok(Self { loaded, edition }),
             Err(broken) => {
                 let Broken { diagnostics, .. } = *broken;
@@ -81,8 +87,7 @@ impl World {
     pub(super) fn answer(&self, request: &Request) -> anyhow::Result<Json> {
         self.decided(request)?;
         let decider = self.decider()?;
-        let mut request = request.clone();
-        decider.complete(&mut request, None);
+        let request = decider.complete(request.clone(), None);
         let decision = decider.decision(&request, &mut Scratch::default());
         let mut answer = view::decision(decider.files, decider.decide, &decision);
         if let Some(fields) = answer.as_object_mut()

@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
-use upheld_dialects::access::decider::{Decider, WhichKind};
+use upheld_dialects::access::decider::{CompleteRequest, Decider, WhichKind};
 use upheld_dialects::access::logs::{DEFAULT, LogReader, Logged};
 use upheld_dialects::access::questions::edition;
 use upheld_dialects::access::request_words;
 use upheld_engine::decide::{By, Decide, Outcome, Request};
-use upheld_engine::{Scratch, Silent, Snapshot, ask};
+use upheld_engine::{Scratch, Snapshot};
 use upheld_report::{
     Certainty, Comparison, Depth, Direction, Example, Family, Refused, ReplayCounts, Shift, ShiftCounts, Shifting,
     Shifts, Size, Standing, Verdict, decide,
@@ -133,7 +133,7 @@ impl<'s> Policies<'s> {
     /// What a request gets, with all that is known here.
     fn answered(&self, request: &Request, scratch: &mut Scratch<Decide>) -> Answered {
         let request = self.completed(request);
-        let decided = ask(self.decider.decide, &&request, scratch, &mut Silent);
+        let decided = self.decider.decided(&request, scratch);
         let by = match decided.by {
             By::Policy(entry) => self.decider.decide.rule(entry).map_or("", |rule| rule.name.as_str()),
             By::Default => DEFAULT,
@@ -143,10 +143,8 @@ impl<'s> Policies<'s> {
         Answered { verdict: verdict(decided.outcome), by: by.to_owned() }
     }
 
-    fn completed(&self, request: &Request) -> Request {
-        let mut request = request.clone();
-        self.decider.complete(&mut request, None);
-        request
+    fn completed(&self, request: &Request) -> CompleteRequest {
+        self.decider.complete(request.clone(), None)
     }
 }
 

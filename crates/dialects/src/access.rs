@@ -22,7 +22,6 @@
 
 pub mod arrivals;
 pub mod authzen;
-mod builder;
 pub mod claim;
 pub mod compat;
 pub mod decider;
@@ -50,7 +49,6 @@ pub mod store;
 pub mod view;
 mod window;
 
-pub use builder::{BadPolicy, DecisionPoint, DecisionPointBuilder, DecisionQuery, Policy, PolicyProblem};
 pub use javascript::JavaScriptRegex;
 pub use seeding::{OnlyIfEmpty, Plan, Seed, Seeds, Skipped};
 pub use shifts::words as request_words;
@@ -58,6 +56,7 @@ pub use store::PolicyStore;
 
 use std::sync::Arc;
 
+use upheld_engine::decide::Unknowns;
 use upheld_engine::{Companions, Snapshot};
 use upheld_model::tree::Value;
 use upheld_report::{Answer, ChangedDocument, Shifts};
@@ -177,18 +176,28 @@ pub enum Edition {
 }
 
 impl Edition {
-    /// All of them with their names.
-    pub const ALL: [(&'static str, Self); 2] = [(DEFAULT_SEMANTICS, Self::Strict), ("access/compat", Self::Compat)];
-
-    /// The edition of a name.
+    /// The edition of a named semantics.
     pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, edition)| edition)
+        SEMANTICS.into_iter().find(|(known, ..)| *known == name).map(|(_, edition, _)| edition)
     }
 
-    /// The name that users see and write.
+    /// The first semantics that reads like this.
     pub fn name(self) -> &'static str {
-        Self::ALL.into_iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+        SEMANTICS.into_iter().find(|(_, known, _)| *known == self).map_or("", |(name, ..)| name)
     }
+}
+
+/// The named semantics: how policies are read, and how unknown ones are treated.
+pub const SEMANTICS: [(&str, Edition, Unknowns); 3] = [
+    (DEFAULT_SEMANTICS, Edition::Strict, Unknowns::Union),
+    ("access/xacml", Edition::Strict, Unknowns::Xacml),
+    ("access/compat", Edition::Compat, Unknowns::Union),
+];
+
+/// How the first of these semantics that is known here treats unknown policies.
+fn unknowns_of(semantics: &[impl AsRef<str>]) -> Unknowns {
+    let named = |name: &str| SEMANTICS.into_iter().find(|(known, ..)| *known == name);
+    semantics.iter().find_map(|name| named(name.as_ref())).map(|(_, _, unknowns)| unknowns).unwrap_or_default()
 }
 
 /// The type of settings beside policies.

@@ -31,6 +31,7 @@ pub mod reference;
 pub mod request;
 mod rule;
 pub mod shifts;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod truth;
@@ -55,5 +56,6 @@ pub use request::{
     Action, Environment, Fact, Facts, Maybe, Names, NormalizedRequest, Path, Request, Resource, Subject, View,
 };
 pub use rule::{ANY_METHOD, Binding, Clause, Duty, Matcher, Member, PathPattern, Rule, Set, Status, Target, Test};
+pub use tally::Tally;
 pub use truth::Truth;
-pub use value::{Algorithm, Combined, Effect, PossibleEffect, Rank, Tally, Value, Vote};
+pub use value::{Algorithm, Combined, Effect, PossibleEffect, Rank, Unknowns, Value, Vote};

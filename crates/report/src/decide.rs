@@ -15,6 +15,7 @@ use upheld_model::State;
 pub use self::changes::{PatchOperation, WouldFlip};
 pub use self::detail::{DecisionDetail, Otherwise};
 use self::rows::missed;
+use super::decision::uncertain;
 use super::request::asked;
 use super::{About, Candidate, Detail, Family, Holds, Outcome, Phrase, Report, Sentence, Verdict};
 use crate::sentences::{Closest, Could, Doubt, Preference, Rivalry};
@@ -48,8 +49,21 @@ pub fn decide_about(
 ) -> Report {
     let mut scratch = Scratch::default();
     let decided = ask(decide, &request, &mut scratch, &mut Silent);
-    let hits = scratch.hits().to_vec();
+    let hits = scratch.hits();
     Reporter { snapshot, kind: snapshot.kind(kind), decide, request, about, decided, hits }.report(depth)
+}
+
+/// Reports a decision that was made already, given all policies that matched.
+pub fn report_decision(
+    snapshot: &Snapshot,
+    kind: KindId,
+    decide: &Decide,
+    request: &Request,
+    decided: Decided,
+    hits: &[Hit<Measure>],
+) -> Report {
+    let about = About { what: what(request), ..About::default() };
+    Reporter { snapshot, kind: snapshot.kind(kind), decide, request, about, decided, hits }.report(Depth::All)
 }
 
 /// A decision in the words that tests use: `permit` by `admins`, or by `(default)`.
@@ -68,7 +82,7 @@ struct Reporter<'a> {
     request: &'a Request,
     about: About,
     decided: Decided,
-    hits: Vec<Hit<Measure>>,
+    hits: &'a [Hit<Measure>],
 }
 
 impl Reporter<'_> {
@@ -193,7 +207,13 @@ impl Reporter<'_> {
             .map(|(candidate, ..)| Closest { policy: candidate.policy.clone(), because: candidate.reason.clone() });
         let (fits, clauses) = nearest.map_or((0, 0), |(_, fits, clauses)| (fits, clauses));
         let (place, policies) = (self.about.place.clone(), self.decide.rules().len());
-        Sentence::ByDefault { place, decision, policies, closest, fits, clauses }
+        let uncertain = self.uncertain();
+        Sentence::ByDefault { place, decision, policies, closest, fits, clauses, uncertain }
+    }
+
+    /// Policies that may apply although the default decides; they say the same.
+    fn uncertain(&self) -> Vec<String> {
+        uncertain(self.decide, &self.decided, self.hits)
     }
 
     /// A set decides itself: the outermost one by its algorithm, one inside also by its default.
@@ -217,7 +237,7 @@ impl Reporter<'_> {
         if candidates.is_empty() {
             return Doubt::NotLookedInto;
         }
-        match self.decide.culprits(self.request, &self.hits).first() {
+        match self.decide.culprits(self.request, self.hits).first() {
             Some(doubtful) => {
                 let unknown = self.unknown(*doubtful);
                 let is_path = unknown.because.parameters.get("field").is_some_and(|field| field == "path");

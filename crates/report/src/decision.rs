@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::Value as Json;
-use upheld_engine::Hit;
 use upheld_engine::decide::{
     Algorithm, Binding, By, Decide, Decided, Duty as Written, Measure, Outcome, Path, Readings, Request, Strictness,
-    Truth,
+    Truth, Value as Evaluated,
 };
+use upheld_engine::{EntryId, Hit};
 use upheld_model::Files;
 use upheld_model::tree::{Kind, Value};
 
@@ -55,7 +55,10 @@ impl<'d> Decision<'d> {
         };
         let reason = match decided.by {
             By::Policy(_) => rule.and_then(|rule| rule.description.as_deref()).map(Cow::Borrowed),
-            By::Default => Some(Cow::Borrowed(nothing_applies(decide, decided))),
+            By::Default => Some(match uncertain(decide, decided, hits).as_slice() {
+                [] => Cow::Borrowed(nothing_applies(decide, decided)),
+                policies => Cow::Owned(undecided::by_default(policies, decided.outcome.word())),
+            }),
             By::Algorithm => Some(Cow::Borrowed(decide.algorithm().word())),
             By::Nobody => Some(Cow::Owned(undecided::sentence(&why_undecided(decide, request, hits)))),
         };
@@ -112,10 +115,25 @@ fn nothing_applies(decide: &Decide, decided: &Decided) -> &'static str {
     }
 }
 
-/// The policies of which nobody knows whether they apply, in their order.
+/// Where the default decides although policies may apply: these policies. Their effect is that of the default.
+pub(crate) fn uncertain(decide: &Decide, decided: &Decided, hits: &[Hit<Measure>]) -> Vec<String> {
+    match (decided.by, decided.value) {
+        (By::Default, Evaluated::Unknown(_)) => {
+            let same = |entry| decide.rule(entry).is_some_and(|rule| rule.effect == decide.default_effect());
+            unknown_among(decide, hits, same)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The policies that may or may not apply, in their order.
 pub fn unknown_policies(decide: &Decide, hits: &[Hit<Measure>]) -> Vec<String> {
+    unknown_among(decide, hits, |_| true)
+}
+
+fn unknown_among(decide: &Decide, hits: &[Hit<Measure>], counts: impl Fn(EntryId) -> bool) -> Vec<String> {
     let mut unknown: Vec<_> = (hits.iter())
-        .filter(|hit| hit.measure.applies() == Truth::Error)
+        .filter(|hit| hit.measure.applies() == Truth::Error && counts(hit.entry))
         .filter_map(|hit| Some((hit.entry, decide.rule(hit.entry)?.name.to_string())))
         .collect();
     unknown.sort_unstable_by_key(|(entry, _)| *entry);

@@ -40,6 +40,7 @@ pub use self::answer::Answer;
 pub use self::candidate::{Candidate, DecidingRung, DefaultRow, Fact, Holds};
 pub use self::decide::{
     DecisionDetail, Depth, Otherwise, PatchOperation, WouldFlip, decide, decide_about, decision_of, missing,
+    report_decision,
 };
 pub use self::decision::{Decision, Duty, unknown_policies};
 pub use self::drawing::Drawing;

@@ -106,6 +106,9 @@ pub enum Sentence {
         closest: Option<Closest>,
         fits: usize,
         clauses: usize,
+        /// Policies that may apply; the default says the same.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        uncertain: Vec<String>,
     },
     /// The combining algorithm permits or denies it by itself.
     #[serde(rename = "headline.by-algorithm")]

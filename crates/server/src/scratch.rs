@@ -4,16 +4,16 @@ use std::cell::RefCell;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use upheld_answers::report::Decision;
-use upheld_dialects::access::decider::Decider;
+use upheld_dialects::access::decider::{CompleteRequest, Decider};
 use upheld_engine::Scratch;
-use upheld_engine::decide::{Decide, Request};
+use upheld_engine::decide::Decide;
 
 thread_local! {
     static SCRATCH: RefCell<Scratch<Decide>> = RefCell::default();
 }
 
 /// Decides a request.
-pub(crate) fn decide<'v>(decider: Decider<'v>, request: &Request) -> Decision<'v> {
+pub(crate) fn decide<'v>(decider: Decider<'v>, request: &CompleteRequest) -> Decision<'v> {
     SCRATCH.with_borrow_mut(|scratch| decider.decision(request, scratch))
 }
 

@@ -99,15 +99,17 @@
 //! - [`Policies::put`] and [`Policies::remove`] make the next policies out of these, and share what did not change.
 //! - Whatever is wrong is in [`Problems`]: all of it, with file, line, column and what to do next. Broken documents answer nothing.
 //! - What dialects are reported besides the documents goes into [`Choices::with`]; [`dialects`] has what there is.
-//! - [`engine`] answers from [`Policies::snapshot`] without words and without allocations, for hot paths.
+//! - [`Policies::decider`] decides typed requests without an allocation, for enforcement points ([`access`]).
 //!
 //! Features: `cli` builds the program, `server` its commands `serve`, `export` and `import`. Both are on by default, and the
 //! library needs neither.
 
+mod decider;
 mod policies;
 mod problems;
 mod question;
 
+pub use decider::{Decider, Decision};
 pub use policies::Policies;
 pub use problems::Problems;
 pub use question::Question;
@@ -116,10 +118,18 @@ pub use upheld_answers::report::{self, Candidate, Family, Field, Outcome, Report
 pub use upheld_answers::{Answer, Options, Refused, Resolution, Resolved, World};
 pub use upheld_answers::{compliance, formats, inventory, testing};
 pub use upheld_dialects as dialects;
-pub use upheld_engine::{self as engine, Snapshot};
+pub use upheld_engine::Snapshot;
 pub use upheld_loader::load::Choices;
 pub use upheld_loader::{Content, Format, Input, discover, discover_at};
 pub use upheld_model::{self as model, Diagnostic, Fault, Severity, State, Timestamp};
+
+/// The parts of a request, as a [`Decider`] takes them.
+pub mod access {
+    pub use upheld_answers::report::Duty;
+    pub use upheld_engine::decide::{
+        Action, Environment, Fact, Facts, Maybe, Names, Number, Outcome, Request, Resource, Subject,
+    };
+}
 
 /// The programs in the documentation.
 #[cfg(doctest)]

@@ -1,7 +1,6 @@
 //! Documents that were read, and the questions that they answer.
 
 use std::path::Path;
-use std::time::SystemTime;
 
 use serde_json::Value as Json;
 use upheld_answers::report::{Depth, Report, Verdict};
@@ -11,6 +10,7 @@ use upheld_loader::load::{Change, Choices, Loaded};
 use upheld_loader::{Input, discover};
 use upheld_model::{Diagnostic, Fault, SourceId, Timestamp};
 
+use crate::decider::{Clock, Decider};
 use crate::{Problems, Question};
 
 /// Policies with everything that they are about, read and indexed.
@@ -145,15 +145,30 @@ impl Policies {
         Problems::new(self.snapshot().files(), self.loaded.warnings.as_slice().to_vec())
     }
 
-    /// Everything that was read, indexed: for the engine, where every microsecond counts.
+    /// Everything that was read, indexed.
     pub fn snapshot(&self) -> &Snapshot {
         &self.loaded.snapshot
     }
 
+    /// Decides requests: for enforcement points, where every microsecond counts. Which policies decide must be clear: name their
+    /// kind with [`Self::decider_of`] where there are several.
+    pub fn decider(&self) -> Result<Decider<'_>, Problems> {
+        Decider::new(self, None)
+    }
+
+    /// Decides requests by the policies of one kind.
+    pub fn decider_of(&self, kind: &str) -> Result<Decider<'_>, Problems> {
+        Decider::new(self, Some(kind))
+    }
+
     /// How questions are answered, at this moment.
-    fn options(&self) -> Options {
-        let now = self.now.unwrap_or_else(clock);
+    pub(crate) fn options(&self) -> Options {
+        let now = self.clock().read();
         Options { mesh: self.mesh.clone(), semantics: self.semantics.clone(), ..Options::at(now) }
+    }
+
+    pub(crate) fn clock(&self) -> Clock {
+        self.now.map_or(Clock::Now, Clock::At)
     }
 
     fn answer(&self, question: &Question, depth: Depth) -> Result<Answer, Problems> {
@@ -169,9 +184,4 @@ impl Policies {
         let Self { loaded, semantics, mesh, now } = self;
         Ok(Self { loaded: loaded.after(vec![change])?, semantics: semantics.clone(), mesh: mesh.clone(), now: *now })
     }
-}
-
-fn clock() -> Timestamp {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Timestamp(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
 }

@@ -11,7 +11,7 @@ use upheld_dialects::access::logs::LogReader;
 use upheld_dialects::access::questions::edition;
 use upheld_dialects::access::request_words;
 use upheld_engine::decide::{By, Decide, Request, Status, Truth};
-use upheld_engine::{EntryId, Scratch, Silent, ask};
+use upheld_engine::{EntryId, Scratch};
 use upheld_report::{Depth, Example, Refused, decide};
 
 use super::{BadLine, Lines, MOST_BAD, Policies};
@@ -97,7 +97,7 @@ impl<'s> Known<'s> {
             Err(message) => return Seen::Bad(message),
         };
         let completed = self.policies.completed(&request);
-        let decided = ask(self.policies.decider.decide, &&completed, scratch, &mut Silent);
+        let decided = self.policies.decider.decided(&completed, scratch);
         let applies = scratch.hits().iter().filter(|hit| hit.measure.applies() != Truth::False);
         Seen::Decided { by: decided.by, applied: applies.map(|hit| hit.entry).collect(), request: Box::new(request) }
     }

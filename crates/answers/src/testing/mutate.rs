@@ -5,6 +5,7 @@ mod suggest;
 mod tests;
 
 use upheld_dialects::access::arrivals::Arrived;
+use upheld_dialects::access::decider::CompleteRequest;
 use upheld_dialects::access::decider::deciders;
 use upheld_dialects::access::policy_set::written_in;
 use upheld_engine::decide::{Decide, Mutant, MutantOf, Request, mutants};
@@ -54,7 +55,7 @@ struct Asking<'c> {
     case: &'c Case,
     kind: KindId,
     /// With all that is known of it; nothing if it is about all requests of a region.
-    request: Option<Request>,
+    request: Option<CompleteRequest>,
 }
 
 impl<'c> Asking<'c> {
@@ -93,7 +94,8 @@ impl Change<'_> {
         let mut runner = Runner { world, before: None, instead: Some((self.kind, changed)), counter: None };
         // Most cases are about other policies, and need not be asked.
         let touches = |request: &Request| self.mutant.touches(self.decide, request);
-        let concerns = |asking: &Asking<'_>| asking.case.looks_closely() || asking.request.as_ref().is_none_or(touches);
+        let concerns =
+            |asking: &Asking<'_>| asking.case.looks_closely() || asking.request.as_deref().is_none_or(touches);
         asking.iter().any(|asking| concerns(asking) && runner.case(asking.case).state == TestState::Failed)
     }
 

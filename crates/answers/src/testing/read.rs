@@ -46,9 +46,7 @@ impl Case {
     pub(super) fn arrived(&self, decider: Decider<'_>) -> Option<Arrived> {
         match &self.asks {
             Asks::Decision { request, .. } => {
-                let mut request = request.clone();
-                decider.complete(&mut request, None);
-                Some(Arrived::Asks(request))
+                Some(Arrived::Asks(Box::new(decider.complete((**request).clone(), None))))
             }
             Asks::Arrival { arrival, .. } => Some(arrival.arrived(decider)),
             Asks::Explanation(_) | Asks::Related { .. } | Asks::Invariant(_) => None,

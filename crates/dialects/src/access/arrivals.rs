@@ -6,13 +6,12 @@ use std::net::IpAddr;
 
 use serde_json::Value as Json;
 use smol_str::SmolStr;
-use upheld_engine::decide::Request;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId, Timestamp};
 use upheld_report::Report;
 
 use super::authzen::AuthZen;
-use super::decider::Decider;
+use super::decider::{CompleteRequest, Decider};
 use super::enforce::{Arriving, EnforcementPoint, HttpRequest, Why};
 use super::proxies::{Attributes, Forwarded, Headers, Trust};
 use crate::shape::{Shape, list, map_of, optional, required};
@@ -39,7 +38,7 @@ enum How {
 #[derive(Clone, Debug)]
 pub enum Arrived {
     /// This.
-    Asks(Box<Request>),
+    Asks(Box<CompleteRequest>),
     /// Nothing: what becomes of the request is told by this word, and perhaps by a reason.
     Told(&'static str, Option<String>),
 }

@@ -9,22 +9,24 @@
 //! | hosts | lower case, without port and final dot |
 //! | names of headers | lower case; several values of one name are not known |
 //! | the path of a resource of the type `route`, where nobody says it | its id |
-//! | subjects, resources, actions | with what the directory has of them; what the request says wins |
+//! | subjects, resources, actions | with what the directory has of them; what the request says wins, and what is null says nothing |
+//! | a subject of an id that several types have | with facts that are not known: it may be any of them |
 //! | roles and groups | with those that contain them |
 //!
 //! The original takes requests as they are written, so its edition does only what no request says: the time, and the directory.
 
+use std::ops::Deref;
 use std::sync::LazyLock;
 
 use smol_str::SmolStr;
-use upheld_engine::decide::{Decide, Fact, Facts, Maybe, Names, Request};
+use upheld_engine::decide::{Action, Decide, Decided, Fact, Facts, Maybe, Names, Request, Resource, Subject};
 use upheld_engine::{KindId, Scratch, Silent, Snapshot, ask};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, Files, Timestamp};
 use upheld_report::Decision;
 
 use super::authzen::Directory;
-use super::authzen::directory::names_of;
+use super::authzen::directory::{Entry, names_of};
 use super::manifest::Manifest;
 use super::request::UNDEFINED;
 use super::{Deciding, Edition, POLICY, reader};
@@ -100,16 +102,33 @@ impl<'s> Decider<'s> {
         Ok(Self { kind, decide, manifest, directory, files: snapshot.files(), edition })
     }
 
-    /// What a request gets.
-    pub fn decision(&self, request: &Request, scratch: &mut Scratch<Decide>) -> Decision<'s> {
-        let decided = ask(self.decide, &request, scratch, &mut Silent);
+    /// The outcome of a request, and the deciding policy: the hot path. Matching policies are in [`Scratch::hits`].
+    pub fn decided(&self, request: &CompleteRequest, scratch: &mut Scratch<Decide>) -> Decided {
+        ask(self.decide, &&request.0, scratch, &mut Silent)
+    }
+
+    /// The same with policy, reason and duties.
+    pub fn decision(&self, request: &CompleteRequest, scratch: &mut Scratch<Decide>) -> Decision<'s> {
+        let decided = self.decided(request, scratch);
         Decision::of(self.files, self.decide, request, &decided, scratch.hits())
+    }
+}
+
+/// A request with all that is known of it: only such requests are decided.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompleteRequest(Request);
+
+impl Deref for CompleteRequest {
+    type Target = Request;
+
+    fn deref(&self) -> &Request {
+        &self.0
     }
 }
 
 impl Decider<'_> {
     /// A request with all that is known of it.
-    pub fn complete(&self, request: &mut Request, now: Option<Timestamp>) {
+    pub fn complete(&self, mut request: Request, now: Option<Timestamp>) -> CompleteRequest {
         if request.environment.time == Maybe::Absent {
             request.environment.time = now.into();
         }
@@ -118,65 +137,101 @@ impl Decider<'_> {
         if self.edition == Edition::Strict && is_route && resource.path == Maybe::Absent {
             resource.path = resource.id.clone();
         }
-        self.fill(request);
+        if !self.directory.is_empty() {
+            self.fill_subject(&mut request.subject);
+            self.fill_resource(&mut request.resource);
+            self.fill_action(&mut request.action);
+        }
         if self.edition == Edition::Strict {
             in_one_way(&mut request.resource.facts);
         }
+        CompleteRequest(request)
     }
 
-    fn fill(&self, request: &mut Request) {
-        let directory = self.directory;
-        if directory.is_empty() {
-            return;
-        }
-        let Request { subject, action, resource, .. } = request;
-        if let (Maybe::Is(id), kind) = (&subject.id, &subject.kind) {
-            let known = match kind {
-                Maybe::Is(kind) => directory.subject(kind, id).map(|facts| (None, facts)),
-                Maybe::Absent | Maybe::Unknown => {
-                    directory.subject_of_any_type(id).map(|(kind, facts)| (Some(kind), facts))
-                }
-            };
-            if let Some((kind, facts)) = known {
-                if let Some(kind) = kind {
-                    subject.kind = Maybe::Is(SmolStr::new(kind));
-                }
-                for (names, fields) in
-                    [(&mut subject.roles, ["roles", "role"]), (&mut subject.groups, ["groups", "group"])]
-                {
-                    let is_said = fields.iter().any(|field| subject.claims.get(field).is_some());
+    fn fill_subject(&self, subject: &mut Subject) {
+        let known = match (&subject.kind, &subject.id) {
+            (_, Maybe::Absent) => Entry::None,
+            (Maybe::Is(kind), Maybe::Is(id)) => {
+                self.directory.subject(kind, id).map_or(Entry::None, |facts| Entry::One(kind, facts))
+            }
+            (Maybe::Absent, Maybe::Is(id)) => self.directory.subject_of_any_type(id),
+            // It is one of those whose type or id this may be, or none of them.
+            (kind, id) => {
+                let may_be = self.directory.has_subject(kind.known(), id.known());
+                if may_be { Entry::Several } else { Entry::None }
+            }
+        };
+        let names = [["roles", "role"], ["groups", "group"]];
+        let is_said = names.map(|fields| fields.iter().any(|field| is_said(&subject.claims, field)));
+        let [says_roles, says_groups] = is_said;
+        match known {
+            Entry::None => {}
+            Entry::One(kind, facts) => {
+                let kind = Maybe::Is(SmolStr::new(kind));
+                for (names, fields, is_said) in [
+                    (&mut subject.roles, ["roles", "role"], says_roles),
+                    (&mut subject.groups, ["groups", "group"], says_groups),
+                ] {
                     let is_known = fields.iter().any(|field| facts.get(field).is_some());
                     if is_known && !is_said && self.lists_none(names) {
                         *names = names_of(facts, fields);
                     }
                 }
                 fill(&mut subject.claims, facts);
+                subject.kind = kind;
+            }
+            Entry::Several => {
+                subject.kind = Maybe::Unknown;
+                for (names, is_said) in [(&mut subject.roles, says_roles), (&mut subject.groups, says_groups)] {
+                    if !is_said && self.lists_none(names) {
+                        *names = Names::Unknown;
+                    }
+                }
+                leave_open(&mut subject.claims);
             }
         }
-        directory.contain(&mut subject.roles, &mut subject.groups);
-        if let (Maybe::Is(kind), Maybe::Is(id)) = (&resource.kind, &resource.id)
-            && let Some(facts) = directory.resource(kind, id)
-        {
-            fill(&mut resource.facts, facts);
-            for (place, name) in [(&mut resource.app, "app"), (&mut resource.path, "path")] {
-                if let Some(known) = resource.facts.get(name).filter(|_| self.is_left_out(place)) {
-                    *place = text_of(Some(known));
-                }
+        self.directory.contain(&mut subject.roles, &mut subject.groups);
+    }
+
+    fn fill_resource(&self, resource: &mut Resource) {
+        let facts = match (&resource.kind, &resource.id) {
+            (Maybe::Absent, _) | (_, Maybe::Absent) => return,
+            (Maybe::Is(kind), Maybe::Is(id)) => match self.directory.resource(kind, id) {
+                Some(facts) => Some(facts),
+                None => return,
+            },
+            (kind, id) if self.directory.has_resource(kind.known(), id.known()) => None,
+            _ => return,
+        };
+        match facts {
+            Some(facts) => fill(&mut resource.facts, facts),
+            None => leave_open(&mut resource.facts),
+        }
+        for (place, name) in [(&mut resource.app, "app"), (&mut resource.path, "path")] {
+            if let Some(known) = resource.facts.get(name).filter(|_| self.is_left_out(place)) {
+                *place = text_of(Some(known));
             }
         }
-        if let Maybe::Is(name) = &action.operation
-            && let Some(known) = directory.action(name)
-        {
-            fill(&mut action.facts, &known.properties());
-            match (&action.method, action.facts.get("method")) {
-                (method, Some(known)) if self.is_left_out(method) => action.method = text_of(Some(known)),
-                // It is said already, and is the same thing.
-                (Maybe::Is(method), Some(_)) => {
-                    let method = Fact::Text(method.clone());
-                    action.facts.set("method", method);
-                }
-                _ => {}
+    }
+
+    fn fill_action(&self, action: &mut Action) {
+        match &action.operation {
+            Maybe::Absent => return,
+            Maybe::Is(name) => match self.directory.action(name) {
+                Some(known) => fill(&mut action.facts, &known.properties()),
+                None => return,
+            },
+            Maybe::Unknown if self.directory.actions().next().is_some() => leave_open(&mut action.facts),
+            Maybe::Unknown => return,
+        }
+        match (&action.method, action.facts.get("method")) {
+            (method, Some(known)) if self.is_left_out(method) => action.method = text_of(Some(known)),
+            // It is said already, and is the same thing.
+            (Maybe::Is(method), Some(_)) => {
+                let method = Fact::Text(method.clone());
+                action.facts.set("method", method);
             }
+            _ => {}
         }
     }
 
@@ -195,9 +250,20 @@ impl Decider<'_> {
     }
 }
 
+/// Whether a request says a fact. What is null is as good as left out.
+fn is_said(given: &Facts, name: &str) -> bool {
+    given.iter().any(|(known, fact)| known == name && *fact != Fact::Null)
+}
+
+/// What is left out may have any value.
+fn leave_open(given: &mut Facts) {
+    given.retain_facts(|fact| *fact != Fact::Null);
+    *given = std::mem::take(given).and_others_unknown();
+}
+
 fn fill(given: &mut Facts, stored: &Facts) {
     for (name, fact) in stored {
-        if given.iter().all(|(known, _)| known != name) {
+        if !is_said(given, name) {
             given.set(name, fact.clone());
         }
     }

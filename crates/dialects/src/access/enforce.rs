@@ -10,7 +10,7 @@ use upheld_model::Timestamp;
 use upheld_report::{Decision, Duty};
 
 use super::Edition;
-use super::decider::Decider;
+use super::decider::{CompleteRequest, Decider};
 pub use super::identity::Identity;
 
 /// A request of HTTP as an enforcement point sees it. What it cannot see is not known.
@@ -68,7 +68,7 @@ pub enum Arriving {
     /// Nothing can be asked about it, and this is why.
     Undecided(&'static str),
     /// This is asked.
-    Asks(Box<Request>),
+    Asks(Box<CompleteRequest>),
 }
 
 /// What becomes of a request, with what else can be told about it.
@@ -79,7 +79,7 @@ pub struct Judged<'e> {
     /// What the policies say, if they were asked.
     pub decision: Option<Decision<'e>>,
     /// What they were asked.
-    pub request: Option<Request>,
+    pub request: Option<CompleteRequest>,
 }
 
 /// The policies that an enforcement point asks, and what it can do.
@@ -180,13 +180,12 @@ impl<'e> EnforcementPoint<'e> {
     }
 
     /// The request that the policies are asked about; nothing if nobody can tell who asks.
-    fn request(&self, http: &HttpRequest, now: Option<Timestamp>) -> Option<Request> {
-        let mut request = match self.decider.edition {
+    fn request(&self, http: &HttpRequest, now: Option<Timestamp>) -> Option<CompleteRequest> {
+        let request = match self.decider.edition {
             Edition::Strict => strict(http, http.identity.subject(Edition::Strict)?),
             Edition::Compat => as_the_original(http, http.identity.subject(Edition::Compat)?),
         };
-        self.decider.complete(&mut request, now);
-        Some(request)
+        Some(self.decider.complete(request, now))
     }
 }
 

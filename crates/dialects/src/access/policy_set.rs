@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smol_str::SmolStr;
-use upheld_engine::decide::{Algorithm, Decide, Effect, MOST_WEIGHT, Member, Rule, Set, Status, Strictness, Target};
+use upheld_engine::decide::{
+    Algorithm, Decide, Effect, MOST_WEIGHT, Member, Rule, Set, Status, Strictness, Target, Unknowns,
+};
 use upheld_model::tree::{Span, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, TextShards};
 
@@ -63,6 +65,7 @@ enum Places {
 pub struct PolicySetBuilder<'f> {
     files: &'f Files,
     edition: Edition,
+    unknowns: Unknowns,
     reader: PolicyReader,
     algorithm: Algorithm,
     default: Effect,
@@ -87,6 +90,7 @@ impl<'f> PolicySetBuilder<'f> {
         Self {
             files,
             edition,
+            unknowns: Unknowns::default(),
             reader: PolicyReader::new(fields),
             algorithm,
             default,
@@ -107,6 +111,12 @@ impl<'f> PolicySetBuilder<'f> {
     #[must_use]
     pub fn with_seeds(self, seeds: Seeds) -> Self {
         Self { seeds, ..self }
+    }
+
+    /// How unknown policies are treated.
+    #[must_use]
+    pub fn treating_unknowns(self, unknowns: Unknowns) -> Self {
+        Self { unknowns, ..self }
     }
 
     /// With documents of others between those that are meant.
@@ -278,7 +288,7 @@ impl<'f> PolicySetBuilder<'f> {
     pub fn finish(mut self) -> PolicySet {
         let manifest = Arc::new(self.manifest.take().unwrap_or_default());
         self.switch_off_seeds(&manifest);
-        let Self { files, mut members, algorithm, default, edition, known, names, lists, places, .. } = self;
+        let Self { files, mut members, algorithm, default, edition, unknowns, known, names, lists, places, .. } = self;
         let place = place_in(files, files);
         members.sort_by(|(a, _), (b, _)| place(*a).cmp(&place(*b)));
         let mut members: Vec<Member> = members.into_iter().map(|(_, member)| member).collect();
@@ -300,7 +310,8 @@ impl<'f> PolicySetBuilder<'f> {
             Edition::Compat => Strictness::Compat,
         };
         let reused = known.before.and_then(|(before, before_files)| after::reused(before, before_files, &root, files));
-        let decide = reused.unwrap_or_else(|| Decide::new(root, strictness)).reading_paths(manifest.paths);
+        let decide = reused.unwrap_or_else(|| Decide::new(root, strictness));
+        let decide = decide.reading_paths(manifest.paths).treating_unknowns(unknowns);
         let decide = Arc::new(decide);
         PolicySet { decide, manifest, names, lists, places }
     }

@@ -10,8 +10,7 @@ use upheld_engine::decide::Request;
 use upheld_report::stamp::line;
 use upheld_report::{Answer, Report, decide};
 
-pub(super) use self::words::requests;
-pub use self::words::{RequestWords, from_words, read};
+pub use self::words::{RequestWords, from_words, read, requests};
 use super::Edition;
 use super::decider::{Decider, WhichKind};
 use crate::question::{Asked, Options, Refused, Thing, Words};
@@ -47,8 +46,7 @@ pub(super) fn answer(asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
         Err(problem) => return Some(Err(problem.into())),
     };
     let report = |request: &Request| {
-        let mut request = request.clone();
-        decider.complete(&mut request, Some(asked.options.now));
+        let request = decider.complete(request.clone(), Some(asked.options.now));
         decide(asked.snapshot, decider.kind, decider.decide, &request, asked.depth)
     };
     let reports: Vec<Report> = requests.iter().map(report).collect();

@@ -20,14 +20,14 @@ use smol_str::SmolStr;
 use upheld_engine::decide::{
     Action, Decide, Decided, Facts, Maybe, Measure, Names, Outcome, Request, Resource, Subject,
 };
-use upheld_engine::{Hit, Scratch, Silent, ask};
+use upheld_engine::{Hit, Scratch};
 use upheld_model::Timestamp;
 use upheld_report::{Closest, Decision, missing, unknown_policies};
 
 pub use self::answer::{MOST_DECISIONS, reach};
 pub use self::question::ReachQuestion;
 use super::authzen::mapping;
-use super::decider::Decider;
+use super::decider::{CompleteRequest, Decider};
 
 /// Requests that have something in common: what is said here, and one of those that are looked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,7 +119,7 @@ pub struct Reached<'r, 's> {
     pub properties: &'r Facts,
     /// In how many variants the action is asked for.
     pub variants: usize,
-    complete: &'r Request,
+    complete: &'r CompleteRequest,
     decider: Decider<'s>,
     decided: &'r Decided,
     hits: &'r [Hit<Measure>],
@@ -197,9 +197,8 @@ impl<'s> Decider<'s> {
                         if let Some((name, _)) = action {
                             asked.action = mapping::action(name, properties.clone());
                         }
-                        let mut complete = asked.clone();
-                        self.complete(&mut complete, now);
-                        let decided = ask(self.decide, &&complete, &mut scratch, &mut Silent);
+                        let complete = self.complete(asked.clone(), now);
+                        let decided = self.decided(&complete, &mut scratch);
                         each(&Reached {
                             place: &place,
                             asked: &asked,

@@ -12,7 +12,7 @@ use super::claim::{Claim, claim, is_named};
 use super::manifest::Manifest;
 use super::policy_set::{PolicySet, PolicySetBuilder, Withdrawn};
 use super::shapes::Fields;
-use super::{Edition, POLICY, SCOPE, Seeds};
+use super::{Edition, POLICY, SCOPE, Seeds, unknowns_of};
 use crate::dialect::{Document, Known, Opening, Reader, Side, Taken, dialects};
 use crate::document::{Form, Header, Resource, Shapes};
 use crate::recognise::{Reading, Recognised, Surroundings};
@@ -286,7 +286,8 @@ fn of_kind<'f>(
     let fields = Fields::of_kind(decide, symbols);
     let shapes = Shapes::new(&fields.body());
     let builder = PolicySetBuilder::new(files, edition, fields, decide.algorithm, decide.default);
-    let builder = builder.with_seeds(reading.seeds()).beside(Surroundings::of(reading.settings));
+    let builder = builder.with_seeds(reading.seeds()).treating_unknowns(unknowns_of(reading.semantics));
+    let builder = builder.beside(Surroundings::of(reading.settings));
     OfKind { at: kind.at, name: kind.name, governs: kind.governs, typed, shapes, builder }
 }
 

@@ -83,12 +83,12 @@ impl<'s> OneSide<'s> {
 
     /// What a request gets, with all that is known of it.
     pub(super) fn report(&self, request: &Request) -> Report {
-        let mut request = request.clone();
         let name = kind_name(self.snapshot, self.kind);
-        if let Ok(decider) = Decider::of(self.snapshot, WhichKind::Named(name), Edition::Strict) {
-            decider.complete(&mut request, None);
+        let report = |request: &Request| decide(self.snapshot, self.kind, self.decide, request, Depth::Answer);
+        match Decider::of(self.snapshot, WhichKind::Named(name), Edition::Strict) {
+            Ok(decider) => report(&decider.complete(request.clone(), None)),
+            Err(_) => report(request),
         }
-        decide(self.snapshot, self.kind, self.decide, &request, Depth::Answer)
     }
 
     fn cause(&self, change: Change, entry: EntryId) -> Option<Cause> {

@@ -194,7 +194,7 @@ fn decided(edition: Edition, loaded: &Loaded, called: &str, asked: &Json) -> Row
     let requests =
         questions::read("request", Format::Json, text, Edition::Strict).unwrap_or_else(|_| panic!("{asked}"));
     let mut request = requests.into_iter().next().unwrap();
-    decider.complete(&mut request, Some(Timestamp(0)));
+    let request = decider.complete(request, Some(Timestamp(0)));
     let decision = decider.decision(&request, &mut Scratch::default());
     let duties = decision.obligations.iter().map(|duty| duty.id.clone()).collect();
     let reason = decision.reason.as_deref().map(str::to_owned);

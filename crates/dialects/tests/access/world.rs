@@ -1,7 +1,7 @@
 //! Policies and a request in, a word out.
 
 use serde_json::{Value as Json, json};
-use upheld_dialects::access::decider::{Decider, WhichKind};
+use upheld_dialects::access::decider::{CompleteRequest, Decider, WhichKind};
 use upheld_dialects::access::{Edition, request, view};
 use upheld_engine::decide::{Decided, Outcome, Request};
 use upheld_engine::{Ruling, Scratch, Silent, ask};
@@ -24,20 +24,19 @@ pub(crate) fn read(edition: Edition, text: &str) -> Result<Loaded, Vec<String>> 
 }
 
 /// A request with all that is known of it.
-fn complete(edition: Edition, loaded: &Loaded, asked: &Json) -> Request {
+fn complete(edition: Edition, loaded: &Loaded, asked: &Json) -> CompleteRequest {
     let source = SourceId::new(0);
     let (file, _) = upheld_syntax::parse("request", Format::Json, asked.to_string(), source);
     let mut found = Diagnostics::default();
     let document = file.tree.documents().next().unwrap();
     let request = request::read(source, document, edition, &mut found);
-    let mut request = request.unwrap_or_else(|| panic!("{asked}: {:?}", found.as_slice()));
-    Decider::of(&loaded.snapshot, WhichKind::Only, edition).unwrap().complete(&mut request, None);
-    request
+    let request = request.unwrap_or_else(|| panic!("{asked}: {:?}", found.as_slice()));
+    Decider::of(&loaded.snapshot, WhichKind::Only, edition).unwrap().complete(request, None)
 }
 
 /// What a request gets: by the index, and the same without.
 pub(crate) fn decided(edition: Edition, loaded: &Loaded, asked: &Json) -> Decided {
-    let request = &complete(edition, loaded, asked);
+    let request: &Request = &complete(edition, loaded, asked);
     let (_, decide) = loaded.snapshot.decides().next().unwrap();
     let decided = ask(decide, &request, &mut Scratch::default(), &mut Silent);
     assert_eq!(decided, Ruling::explain(decide, &request).answer, "with and without the index");

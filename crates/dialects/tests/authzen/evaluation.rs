@@ -78,8 +78,11 @@ fn stored_properties_fill_and_given_ones_win() {
     assert!(world.decision(&with(read.clone(), "resource", book(json!({"rare": false})))));
     let staff = json!({"type": "member", "id": "ann", "properties": {"role": "staff"}});
     assert!(world.decision(&with(read, "subject", staff)));
-    let no_staff = json!({"type": "member", "id": "bob", "properties": {"role": null}});
-    assert!(!world.decision(&with(request("bob read book atlas"), "subject", no_staff)));
+    // What is null is as good as left out: the stored role counts.
+    let says_nothing = json!({"type": "member", "id": "bob", "properties": {"role": null}});
+    assert!(world.decision(&with(request("bob read book atlas"), "subject", says_nothing)));
+    let other = json!({"type": "member", "id": "bob", "properties": {"role": "guest"}});
+    assert!(!world.decision(&with(request("bob read book atlas"), "subject", other)));
 }
 
 #[test]

@@ -28,8 +28,9 @@ use super::path::{PathReading, Readings};
 use super::pattern::longest_text;
 use super::request::{NormalizedRequest, Path, Request};
 use super::rule::{Rule, Set, Status};
+use super::tally::Tally;
 use super::truth::Truth;
-use super::value::{Algorithm, Combined, Effect, PossibleEffect, Rank, Tally, Value, Vote};
+use super::value::{Algorithm, Combined, Effect, PossibleEffect, Rank, Unknowns, Value, Vote};
 use crate::ask::{EntryId, Family, Fit, Hit, Place};
 use crate::digest::Encoder;
 use crate::witness::Witness;
@@ -46,6 +47,7 @@ pub struct Decide {
     nodes: Vec<Node>,
     index: Arc<Index>,
     strictness: Strictness,
+    unknowns: Unknowns,
     paths: PathReading,
     /// Whether anything is to be done along with some decision.
     duties: bool,
@@ -197,8 +199,9 @@ impl Decide {
         let duties = in_slots(&policies).any(|(_, rule)| !rule.duties.is_empty())
             || sets.iter().any(|set| !set.duties.is_empty());
         let weight = in_slots(&policies).map(|(_, rule)| rule.weight()).sum();
-        let (paths, changes, longest) = (PathReading::Every, 0, longest_text(weight));
-        Self { policies, order, sets, nodes, index, strictness, paths, duties, changes, weight, longest }
+        let (paths, unknowns) = (PathReading::Every, Unknowns::Union);
+        let (changes, longest) = (0, longest_text(weight));
+        Self { policies, order, sets, nodes, index, strictness, unknowns, paths, duties, changes, weight, longest }
     }
 
     /// Which policy comes before which: whoever is named as the one that decided depends on it.
@@ -250,7 +253,7 @@ impl Family for Decide {
             hits.push(Hit { entry, place: Place::default(), certain: measure.applies() != Truth::Error, measure });
         };
         let rule = |slot: u32| self.policies.get(slot as usize)?.rule.as_deref();
-        if !index::is_known(asked) {
+        if matches!(asked.path, Path::Unknown) {
             for (slot, rule) in in_slots(&self.policies).filter(|(_, rule)| rule.status == Status::On) {
                 match rule.target.covers(asked) {
                     Truth::False => {}
@@ -368,7 +371,14 @@ impl Decide {
         hits: &[Hit<Measure>],
         outermost: Algorithm,
     ) -> (Combined, bool) {
-        self.fold_with(asked, scratch, hits, outermost, |_| None, |_, tally, algorithm| tally.combine(algorithm))
+        self.fold_with(
+            asked,
+            scratch,
+            hits,
+            outermost,
+            |_| None,
+            |_, tally, algorithm| tally.combine(algorithm, self.unknowns),
+        )
     }
 
     /// Tallies the votes set by set, inner ones first; of some sets it is known whether they are about the request.
@@ -450,17 +460,20 @@ impl Decide {
 
     /// What a request gets if the outermost set says this.
     pub(super) fn decided(&self, root: Combined, about: bool) -> Decided {
-        let by = root.by.map_or(By::Algorithm, By::Policy);
-        let (outcome, by) = match root.value {
+        let default = self.default_effect();
+        // What may be nothing may be the default. Either way it may be the same.
+        let by_default = match (root.value, self.unknowns) {
+            (Value::NotApplicable, _) => true,
+            (Value::Unknown(_), Unknowns::Union) => root.value.or(default) == default.into(),
+            _ => false,
+        };
+        let by = if by_default { By::Default } else { root.by.map_or(By::Algorithm, By::Policy) };
+        let value = if by_default { default.into() } else { root.value };
+        let (outcome, by) = match value {
             Value::Permit => (Outcome::Permit, by),
             Value::Deny => (Outcome::Deny, by),
             Value::Foreign => (Outcome::Foreign, by),
-            Value::Unknown(_) => (Outcome::Undecided, By::Nobody),
-            Value::NotApplicable => match self.default_effect() {
-                Effect::Permit => (Outcome::Permit, By::Default),
-                Effect::Deny => (Outcome::Deny, By::Default),
-                Effect::Foreign => (Outcome::Foreign, By::Default),
-            },
+            Value::Unknown(_) | Value::NotApplicable => (Outcome::Undecided, By::Nobody),
         };
         Decided { value: root.value, outcome, by, about }
     }
@@ -491,9 +504,6 @@ fn conditions(rule: &Rule, asked: NormalizedRequest<'_>) -> Truth {
 impl Decided {
     /// The effects that were possible, for an undecided answer.
     pub fn could(&self) -> Option<PossibleEffect> {
-        match self.value {
-            Value::Unknown(could) => Some(could),
-            _ => None,
-        }
+        self.value.could().filter(|_| self.outcome == Outcome::Undecided)
     }
 }

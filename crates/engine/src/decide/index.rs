@@ -23,7 +23,7 @@ use upheld_model::Pages;
 use self::atoms::{AtomKind, Atoms, Patterns};
 use self::entry_list::EntryList;
 use self::trie::{Trie, Walk};
-use super::request::{Fact, Maybe, Names, NormalizedRequest, Path, Request};
+use super::request::{Action, Fact, Maybe, Names, NormalizedRequest, Path, Request, Resource, Subject};
 use super::rule::{Rule, Test};
 use super::truth::Truth;
 
@@ -108,9 +108,47 @@ impl Kinds {
         Self(self.0 & !other.0)
     }
 
+    fn both(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     fn has(self, kind: AtomKind) -> bool {
         self.0 & 1 << kind as u16 != 0
     }
+
+    fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// What a request does not tell: it may have any atom of these.
+    fn unknown(request: &Request) -> Self {
+        let Request { subject, action, resource, .. } = request;
+        let claims = subject.claims.are_all_listed() && subject.claims.iter().all(|(_, fact)| *fact != Fact::Unknown);
+        let unknown = [
+            (AtomKind::Role, subject.roles == Names::Unknown),
+            (AtomKind::Group, subject.groups == Names::Unknown),
+            (AtomKind::Claim, !claims),
+        ];
+        let texts = texts_of(subject, action, resource).map(|(kind, value)| (kind, *value == Maybe::Unknown));
+        let all = unknown.into_iter().chain(texts).filter(|(_, is_unknown)| *is_unknown);
+        all.fold(Self::default(), |all, (kind, _)| all.with(Self::one(kind)))
+    }
+}
+
+/// What is looked up as one text.
+fn texts_of<'r>(
+    subject: &'r Subject,
+    action: &'r Action,
+    resource: &'r Resource,
+) -> [(AtomKind, &'r Maybe<SmolStr>); 6] {
+    [
+        (AtomKind::Id, &subject.id),
+        (AtomKind::SubjectType, &subject.kind),
+        (AtomKind::App, &resource.app),
+        (AtomKind::Type, &resource.kind),
+        (AtomKind::ResourceId, &resource.id),
+        (AtomKind::Operation, &action.operation),
+    ]
 }
 
 /// Methods that are told apart by a bit; all others share one.
@@ -153,16 +191,19 @@ struct Present {
     bits: Vec<u64>,
     /// What was looked up so far; most policies ask for little.
     collected: Kinds,
+    /// What the request does not tell, as far as policies ask for it: all of these atoms may be there.
+    unknown: Kinds,
 }
 
 impl Present {
-    fn start(&mut self, atoms: usize) {
+    fn start(&mut self, atoms: usize, unknown: Kinds) {
         for atom in self.list.drain(..) {
             if let Some(word) = self.bits.get_mut(atom as usize / 64) {
                 *word = 0;
             }
         }
         self.collected = Kinds::default();
+        self.unknown = unknown;
         let words = atoms / 64 + 1;
         if self.bits.len() < words {
             self.bits.resize(words, 0);
@@ -187,7 +228,7 @@ impl Present {
 
 impl Index {
     /// Calls `sit` with the slot of every policy that may be about the request and whether it is; a policy may come more than
-    /// once, then the best truth counts. Exact only for requests without unknown facts: see [`is_known`].
+    /// once, then the best truth counts. The path must be known, or absent.
     pub(super) fn find<'r>(
         &self,
         asked: NormalizedRequest<'_>,
@@ -196,10 +237,11 @@ impl Index {
         mut sit: impl FnMut(u32, Truth),
     ) {
         let Scratch { atoms, walk } = scratch;
-        atoms.start(self.atoms.len());
+        atoms.start(self.atoms.len(), Kinds::unknown(asked.request).both(self.atoms.kinds()));
         let method = match &asked.request.action.method {
             Maybe::Is(method) => Methods::one(method),
-            Maybe::Absent | Maybe::Unknown => Methods::ABSENT,
+            Maybe::Absent => Methods::ABSENT,
+            Maybe::Unknown => Methods::ALL,
         };
         self.scan(0, method, asked, &rule, atoms, &mut sit);
         if let Path::Is(path) = asked.path {
@@ -229,7 +271,13 @@ impl Index {
                     self.collect(asked.request, missing, atoms);
                 }
                 if atoms.has(entry.key) && atoms.has(entry.also) {
-                    match self.verify(entry, asked, rule) {
+                    let in_doubt = method == Methods::ALL || entry.needs.meets(atoms.unknown);
+                    let truth = if in_doubt {
+                        rule(entry.slot).map_or(Truth::Error, |rule| rule.target.covers(asked))
+                    } else {
+                        self.verify(entry, asked, rule)
+                    };
+                    match truth {
                         Truth::False => {}
                         truth => sit(entry.slot, truth),
                     }
@@ -285,14 +333,6 @@ impl Index {
     fn collect(&self, request: &Request, kinds: Kinds, present: &mut Present) {
         present.collected = present.collected.with(kinds);
         let Request { subject, action, resource, .. } = request;
-        let texts = [
-            (AtomKind::Id, &subject.id),
-            (AtomKind::SubjectType, &subject.kind),
-            (AtomKind::App, &resource.app),
-            (AtomKind::Type, &resource.kind),
-            (AtomKind::ResourceId, &resource.id),
-            (AtomKind::Operation, &action.operation),
-        ];
         if kinds.has(AtomKind::Role) {
             for role in subject.roles.known() {
                 self.put(AtomKind::Role, role, present);
@@ -311,7 +351,7 @@ impl Index {
                 }
             }
         }
-        for (kind, value) in texts {
+        for (kind, value) in texts_of(subject, action, resource) {
             if let Maybe::Is(text) = value
                 && kinds.has(kind)
             {
@@ -322,6 +362,10 @@ impl Index {
             && kinds.has(AtomKind::App)
         {
             self.apps.find(app, |atom| present.put(atom));
+        }
+        let unknown = kinds.both(present.unknown);
+        if unknown != Kinds::default() {
+            self.atoms.of_kinds(unknown).for_each(|atom| present.put(atom));
         }
     }
 
@@ -359,18 +403,4 @@ pub(super) struct Unshared {
     pub(super) pages: usize,
     /// Items beside those that are frozen.
     pub(super) items: usize,
-}
-
-/// Whether all is known that atoms stand for; otherwise every policy must be looked at.
-pub(super) fn is_known(asked: NormalizedRequest<'_>) -> bool {
-    let Request { subject, action, resource, .. } = asked.request;
-    let known = |value: &Maybe<SmolStr>| !matches!(value, Maybe::Unknown);
-    let names = |names: &Names| !matches!(names, Names::Unknown);
-    let texts = [&subject.id, &subject.kind, &action.method, &action.operation, &resource.app, &resource.kind];
-    !matches!(asked.path, Path::Unknown)
-        && texts.into_iter().chain([&resource.id]).all(known)
-        && names(&subject.roles)
-        && names(&subject.groups)
-        && subject.claims.are_all_listed()
-        && subject.claims.iter().all(|(_, fact)| *fact != Fact::Unknown)
 }

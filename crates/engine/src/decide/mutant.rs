@@ -248,7 +248,8 @@ impl Mutant {
             members: apart,
             at: None,
         };
-        let alone = Decide::new(alone, decide.strictness()).reading_paths(decide.paths());
+        let alone =
+            Decide::new(alone, decide.strictness()).reading_paths(decide.paths()).treating_unknowns(decide.unknowns());
         Suggested::of(&alone, bounds).cells().map(|(_, request)| request).collect()
     }
 }

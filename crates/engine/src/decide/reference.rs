@@ -13,24 +13,43 @@ use super::condition::Condition;
 use super::request::{Fact, Maybe, Names, NormalizedRequest, Path, Request};
 use super::rule::{Matcher, Member, Rule, Set, Status, Target, Test};
 use super::truth::Truth;
-use super::value::{Algorithm, Effect, PossibleEffect, Value};
+use super::value::{Algorithm, Effect, PossibleEffect, Unknowns, Value};
 
 /// What a set says of a request, and the id of the policy that made it say so. The path is as it is read.
-pub fn decide(set: &Set, asked: NormalizedRequest<'_>) -> (Value, Option<SmolStr>) {
-    let all = said(set, None, asked, Doubts::Hidden);
-    let effect = |value: Value| if value == Value::NotApplicable { set.default } else { value.effect() };
+pub fn decide(set: &Set, asked: NormalizedRequest<'_>, unknowns: Unknowns) -> (Value, Option<SmolStr>) {
+    let hidden = Judging { unknowns, doubts: Doubts::Hidden };
+    let all = said(set, None, asked, hidden);
+    let effect = |value: Value| outcome(set, value, unknowns);
     if matches!(effect(all.value), None | Some(Effect::Deny)) {
         return (all.value, all.by);
     }
     // A request is let through only if it is in whichever way its path is read, and by what permits in spite of all doubts.
     let doubts = if matches!(asked.path, Path::Unknown) { Doubts::Counted } else { Doubts::Hidden };
-    let careful = said(set, None, asked, doubts);
+    let judging = Judging { unknowns, doubts };
+    let careful = said(set, None, asked, judging);
     let differs =
-        |path| effect(said(set, None, NormalizedRequest { path, ..asked }, doubts).value) != effect(all.value);
+        |path| effect(said(set, None, NormalizedRequest { path, ..asked }, judging).value) != effect(all.value);
     if readings(asked).into_iter().any(differs) {
         return (Value::Unknown(PossibleEffect::Either), None);
     }
     (careful.value, careful.by)
+}
+
+/// What a request gets, given what the outermost set says; nothing if that is undecided.
+pub fn outcome(set: &Set, value: Value, unknowns: Unknowns) -> Option<Effect> {
+    let default = set.default.unwrap_or(Effect::Deny);
+    match value {
+        Value::NotApplicable => Some(default),
+        Value::Unknown(could) if unknowns == Unknowns::Union => {
+            let effects: &[Effect] = match could {
+                PossibleEffect::Permit => &[Effect::Permit],
+                PossibleEffect::Deny => &[Effect::Deny],
+                PossibleEffect::Either => &Effect::BOTH,
+            };
+            effects.iter().all(|effect| *effect == default).then_some(default)
+        }
+        value => value.effect(),
+    }
 }
 
 /// Whether the original fails on a request: it looks from left to right and ends at the first thing that cannot be known.
@@ -97,6 +116,13 @@ enum Doubts {
     Counted,
 }
 
+/// How members are judged.
+#[derive(Clone, Copy)]
+struct Judging {
+    unknowns: Unknowns,
+    doubts: Doubts,
+}
+
 /// Whether a set has a policy or a set that looks at a path of which nothing is known.
 fn doubts_the_path(set: &Set, asked: NormalizedRequest<'_>) -> bool {
     set.members.iter().any(|member| match member {
@@ -117,14 +143,14 @@ struct Said {
 }
 
 /// The default of the outermost set is the business of whoever asks.
-fn said(set: &Set, default: Option<Effect>, asked: NormalizedRequest<'_>, doubts: Doubts) -> Said {
+fn said(set: &Set, default: Option<Effect>, asked: NormalizedRequest<'_>, judging: Judging) -> Said {
     let target = target(&set.target, asked);
     let mut members: Vec<(f64, Said)> = Vec::new();
     for member in &set.members {
         let said = match member {
             Member::Rule(rule) if rule.status == Status::Off => continue,
             Member::Rule(rule) => of_rule(rule, asked),
-            Member::Set(inner) => said(inner, inner.default, asked, doubts),
+            Member::Set(inner) => said(inner, inner.default, asked, judging),
         };
         members.push((said.priority, said));
     }
@@ -139,8 +165,9 @@ fn said(set: &Set, default: Option<Effect>, asked: NormalizedRequest<'_>, doubts
         }
         sorted.push(members.remove(best).1);
     }
-    let doubts = if doubts == Doubts::Counted && doubts_the_path(set, asked) { doubts } else { Doubts::Hidden };
-    let (value, by) = combine(set.algorithm, &sorted, doubts);
+    let counted = judging.doubts == Doubts::Counted && doubts_the_path(set, asked);
+    let doubts = if counted { Doubts::Counted } else { Doubts::Hidden };
+    let (value, by) = combine(set.algorithm, &sorted, Judging { doubts, ..judging });
     let (value, by) = match (value, default) {
         (Value::NotApplicable, Some(default)) => (default.into(), None),
         // What may be nothing may be the default; either way it may be the same.
@@ -163,7 +190,7 @@ fn of_rule(rule: &Rule, asked: NormalizedRequest<'_>) -> Said {
     Said { target, value, by: Some(rule.name.clone()), priority: rule.priority }
 }
 
-fn combine(algorithm: Algorithm, members: &[Said], doubts: Doubts) -> (Value, Option<SmolStr>) {
+fn combine(algorithm: Algorithm, members: &[Said], judging: Judging) -> (Value, Option<SmolStr>) {
     let first = |wanted: Value| members.iter().find(|said| said.value == wanted);
     let has = |wanted: Value| first(wanted).is_some();
     let (permit, deny) = (Value::Permit, Value::Deny);
@@ -192,28 +219,65 @@ fn combine(algorithm: Algorithm, members: &[Said], doubts: Doubts) -> (Value, Op
         Algorithm::PermitOverrides | Algorithm::OrderedPermitOverrides => {
             overrides(permit, deny, could_permit, could_deny)
         }
-        Algorithm::FirstApplicable => {
+        Algorithm::FirstApplicable if judging.unknowns == Unknowns::Xacml => {
             let found = members.iter().find(|said| said.value != Value::NotApplicable);
             found.map_or((Value::NotApplicable, None), |said| (said.value, said.by.clone()))
         }
-        Algorithm::OnlyOneApplicable => {
+        Algorithm::FirstApplicable => among(members, &first_applicable(members)),
+        Algorithm::OnlyOneApplicable if judging.unknowns == Unknowns::Xacml => {
             if let Some(said) = members.iter().find(|said| said.target == Truth::Error) {
                 return (either, said.by.clone());
             }
-            let about: Vec<&Said> = members.iter().filter(|said| said.target == Truth::True).collect();
-            match about.as_slice() {
-                [] => (Value::NotApplicable, None),
-                [only] => (only.value, only.by.clone()),
-                _ => (either, None),
-            }
+            only_one(members)
         }
+        Algorithm::OnlyOneApplicable => only_one(members),
         Algorithm::DenyUnlessPermit if has(permit) => (permit, by(permit)),
         Algorithm::DenyUnlessPermit => (deny, by(deny)),
         Algorithm::PermitUnlessDeny if has(deny) => (deny, by(deny)),
-        Algorithm::PermitUnlessDeny if doubts == Doubts::Counted && (has(could_deny) || has(either)) => (either, None),
+        Algorithm::PermitUnlessDeny if judging.doubts == Doubts::Counted && (has(could_deny) || has(either)) => {
+            (either, None)
+        }
         Algorithm::PermitUnlessDeny => (permit, by(permit)),
         Algorithm::Unanimous => unanimous(members),
         Algorithm::PriorityDenyOverrides => priority_deny_overrides(members),
+    }
+}
+
+/// Everything that a list of members could come to: what the first could be, and if that could be nothing, what the others could.
+fn first_applicable(members: &[Said]) -> Vec<Value> {
+    let Some((first, others)) = members.split_first() else { return vec![Value::NotApplicable] };
+    let mut values = Vec::new();
+    for outcome in outcomes(first.value) {
+        match (outcome, first.value) {
+            (_, Value::Foreign) => values.push(Value::Foreign),
+            (Some(effect), _) => values.push((*effect).into()),
+            (None, _) => values.extend(first_applicable(others)),
+        }
+    }
+    values
+}
+
+/// Of those that are about the request there must be one; each that may be is tried as if it were, and as if it were not.
+fn only_one(members: &[Said]) -> (Value, Option<SmolStr>) {
+    let certain: Vec<&Said> = members.iter().filter(|said| said.target == Truth::True).collect();
+    let doubtful: Vec<&Said> = members.iter().filter(|said| said.target == Truth::Error).collect();
+    match (certain.as_slice(), doubtful.as_slice()) {
+        ([], []) => (Value::NotApplicable, None),
+        // What an uncertain one says is said, or nothing.
+        ([only], []) | ([], [only]) => (only.value, only.by.clone()),
+        _ => (Value::Unknown(PossibleEffect::Either), None),
+    }
+}
+
+/// What a value that may not be known could turn out to be.
+fn outcomes(value: Value) -> &'static [Option<Effect>] {
+    match value {
+        Value::Permit => &[Some(Effect::Permit)],
+        Value::Deny => &[Some(Effect::Deny)],
+        Value::NotApplicable | Value::Foreign => &[None],
+        Value::Unknown(PossibleEffect::Permit) => &[None, Some(Effect::Permit)],
+        Value::Unknown(PossibleEffect::Deny) => &[None, Some(Effect::Deny)],
+        Value::Unknown(PossibleEffect::Either) => &[None, Some(Effect::Permit), Some(Effect::Deny)],
     }
 }
 
@@ -249,16 +313,10 @@ fn priority_deny_overrides(members: &[Said]) -> (Value, Option<SmolStr>) {
 fn by_worlds(members: &[Said], judge: impl Fn(&[(f64, Effect)]) -> Value) -> (Value, Option<SmolStr>) {
     let mut worlds: Vec<Vec<(f64, Effect)>> = vec![Vec::new()];
     for said in members {
-        let outcomes: &[Option<Effect>] = match said.value {
-            Value::Permit => &[Some(Effect::Permit)],
-            Value::Deny => &[Some(Effect::Deny)],
-            Value::NotApplicable | Value::Foreign => &[None],
-            Value::Unknown(PossibleEffect::Permit) => &[None, Some(Effect::Permit)],
-            Value::Unknown(PossibleEffect::Deny) => &[None, Some(Effect::Deny)],
-            Value::Unknown(PossibleEffect::Either) => &[None, Some(Effect::Permit), Some(Effect::Deny)],
-        };
         let mut next: Vec<Vec<(f64, Effect)>> = Vec::new();
-        for (world, outcome) in worlds.iter().flat_map(|world| outcomes.iter().map(move |outcome| (world, outcome))) {
+        for (world, outcome) in
+            worlds.iter().flat_map(|world| outcomes(said.value).iter().map(move |outcome| (world, outcome)))
+        {
             let mut world = world.clone();
             let says = outcome.map(|effect| (said.priority, effect));
             // Who says the same at the same priority as another changes nothing; otherwise there were too many worlds.
@@ -270,9 +328,13 @@ fn by_worlds(members: &[Said], judge: impl Fn(&[(f64, Effect)]) -> Value) -> (Va
         }
         worlds = next;
     }
-    let values: Vec<Value> = worlds.iter().map(|world| judge(world)).collect();
+    among(members, &worlds.iter().map(|world| judge(world)).collect::<Vec<Value>>())
+}
+
+/// The value that all worlds lead to, said by the first member that says it for certain; else what it could be.
+fn among(members: &[Said], values: &[Value]) -> (Value, Option<SmolStr>) {
     let (permit, deny) = (values.contains(&Value::Permit), values.contains(&Value::Deny));
-    let clash = values.contains(&Value::Unknown(PossibleEffect::Either));
+    let clash = values.contains(&Value::Unknown(PossibleEffect::Either)) || values.contains(&Value::Foreign);
     let all_same = values.windows(2).all(|pair| matches!(pair, [one, other] if one == other));
     let value = match values.first() {
         Some(value) if all_same => *value,
@@ -322,6 +384,19 @@ fn holds(test: &Test, asked: NormalizedRequest<'_>, absent: Truth) -> Truth {
         Maybe::Unknown => Truth::Error,
     };
     match test {
+        Test::Id(all)
+        | Test::SubjectType(all)
+        | Test::Type(all)
+        | Test::ResourceId(all)
+        | Test::Operation(all)
+        | Test::Group(all)
+        | Test::Method(all)
+            if all.is_empty() =>
+        {
+            Truth::False
+        }
+        Test::Role(all) | Test::App(all) if all.is_empty() => Truth::False,
+        Test::Path(all) if all.is_empty() => Truth::False,
         Test::Id(wanted) => one_of(wanted, &subject.id),
         Test::SubjectType(wanted) => one_of(wanted, &subject.kind),
         Test::Type(wanted) => one_of(wanted, &resource.kind),

@@ -199,6 +199,11 @@ impl Facts {
         self.listed.retain(|(name, _)| keep(name));
     }
 
+    /// Keeps those that are listed with such a value.
+    pub fn retain_facts(&mut self, mut keep: impl FnMut(&Fact) -> bool) {
+        self.listed.retain(|(_, fact)| keep(fact));
+    }
+
     /// Those that are listed.
     pub fn iter(&self) -> std::slice::Iter<'_, (SmolStr, Fact)> {
         self.listed.iter()

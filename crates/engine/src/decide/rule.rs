@@ -399,6 +399,8 @@ impl Test {
         let NormalizedRequest { request, path, .. } = asked;
         let one_of = |wanted: &[SmolStr], given: &Maybe<SmolStr>| known(given, absent, |given| wanted.contains(given));
         match self {
+            // No value fits, known or not.
+            _ if self.values() == 0 => Truth::False,
             Self::Role(wanted)
                 if wanted.iter().any(Wildcard::is_broken) && !request.subject.roles.known().is_empty() =>
             {

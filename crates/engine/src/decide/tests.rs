@@ -6,6 +6,7 @@ mod flips;
 mod found;
 mod laws;
 mod mutants;
+mod omission;
 mod order;
 mod paths;
 mod random;

@@ -37,7 +37,7 @@ pub struct PatchOperation {
 
 impl Reporter<'_> {
     pub(super) fn changes(&self) -> Vec<WouldFlip> {
-        let changes = changes(self.decide, self.request, &self.decided, &self.hits);
+        let changes = changes(self.decide, self.request, &self.decided, self.hits);
         changes.iter().map(|change| self.change(change)).collect()
     }
 

@@ -49,7 +49,7 @@ impl Reporter<'_> {
     pub(super) fn detail(&self, depth: Depth) -> DecisionDetail {
         let all = depth == Depth::All;
         let files = self.snapshot.files();
-        let decision = Decision::of(files, self.decide, self.request, &self.decided, &self.hits);
+        let decision = Decision::of(files, self.decide, self.request, &self.decided, self.hits);
         DecisionDetail {
             algorithm: self.decide.algorithm().word(),
             reason: decision.reason.map(Cow::into_owned),
@@ -79,7 +79,7 @@ impl Reporter<'_> {
         }
         let others = Algorithm::ALL.into_iter().take(3).filter(|algorithm| *algorithm != self.decide.algorithm());
         let describe = |algorithm: Algorithm| {
-            let decided = self.decide.decide_among(self.request, &self.hits, algorithm);
+            let decided = self.decide.decide_among(self.request, self.hits, algorithm);
             let by = match decided.by {
                 By::Policy(entry) => Some(self.name(entry)),
                 By::Default => Some(DEFAULT.to_owned()),

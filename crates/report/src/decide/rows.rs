@@ -26,7 +26,7 @@ impl Reporter<'_> {
     /// The set that decides where no policy does.
     pub(super) fn speaking(&self) -> Option<Speaking<'_>> {
         let silent = self.decided.by == By::Algorithm;
-        self.decide.speaking(self.request, &self.hits).filter(|_| silent)
+        self.decide.speaking(self.request, self.hits).filter(|_| silent)
     }
 
     fn set_row(&self, speaking: &Speaking<'_>) -> Candidate {
@@ -150,7 +150,7 @@ impl Reporter<'_> {
     pub(super) fn default_row(&self, looks: bool) -> DefaultRow {
         let is_possible = || {
             self.decide.failing(self.request).is_none()
-                && self.decide.without_doubt(self.request, &self.hits).by == By::Default
+                && self.decide.without_doubt(self.request, self.hits).by == By::Default
         };
         let (state, code) = match self.decided.by {
             By::Default => (State::Won, Code::DecideDefault),
@@ -176,7 +176,7 @@ impl Reporter<'_> {
         if self.decided.by == By::Default && self.decided.outcome == Decision::Permit {
             notes.push(Remark::OpenDefault {});
         }
-        if let Some((hidden, by)) = self.decide.hidden(self.request, &self.hits) {
+        if let Some((hidden, by)) = self.decide.hidden(self.request, self.hits) {
             let set = Some(by.name.to_string()).filter(|name| !name.is_empty());
             let policy = match hidden {
                 Doubtful::Policy(entry) => self.name(entry),
@@ -185,7 +185,7 @@ impl Reporter<'_> {
             notes.push(Remark::HiddenDoubt { algorithm: by.algorithm.word().to_owned(), set, policy });
         }
         if let Some(decider) = self.decider()
-            && let Some(other) = self.decide.tied(self.request, &self.hits, decider)
+            && let Some(other) = self.decide.tied(self.request, self.hits, decider)
         {
             let priority = self.decide.rule(decider).map(|rule| rule.priority).unwrap_or_default();
             notes.push(Remark::OrderOfStore { policy: self.name(decider), other: self.name(other), priority });

@@ -76,7 +76,11 @@ pub(super) fn text(sentence: &Sentence) -> String {
                 None => format!("{decided}: no matching policy denies it."),
             }
         }
-        Sentence::ByDefault { place, decision, policies, closest, fits, clauses } => {
+        Sentence::ByDefault { place, decision, uncertain, .. } if !uncertain.is_empty() => {
+            let same = super::undecided::same_effect(uncertain, decision);
+            format!("{}{} by default effect: {same}.", at(place.as_deref()), decision.to_uppercase())
+        }
+        Sentence::ByDefault { place, decision, policies, closest, fits, clauses, .. } => {
             let looked = match policies {
                 0 => "there are no policies".to_owned(),
                 1 => "1 policy looked at, it does not apply".to_owned(),

@@ -41,6 +41,21 @@ pub(crate) fn sentence(why: &Undecided) -> String {
     }
 }
 
+/// Why policies that may apply make no difference where the default decides.
+pub(crate) fn same_effect(policies: &[String], decision: &str) -> String {
+    let verb = match (policies.len(), decision) {
+        (1, "deny") => "denies",
+        (1, _) => "permits",
+        (_, several) => several,
+    };
+    format!("{} may apply, and {verb} as well", policies.join(", "))
+}
+
+/// The same as the reason that callers get.
+pub(crate) fn by_default(policies: &[String], decision: &str) -> String {
+    format!("the default effect: {}", same_effect(policies, decision))
+}
+
 /// Names beyond these are counted.
 const MOST: usize = 3;
 

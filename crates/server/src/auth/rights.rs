@@ -11,6 +11,7 @@ use upheld_loader::load::{Broken, Loaded, load};
 use upheld_loader::{Format, Input};
 
 use super::error::SecurityError;
+use crate::http::decide::now;
 use crate::scratch;
 
 /// The policies when nobody brings others.
@@ -59,7 +60,7 @@ impl Rights {
         let Ok(decider) = Decider::of(&self.0.snapshot, WhichKind::Named(POLICY), Edition::Strict) else {
             return Verdict::Refused { policy: None, reason: None };
         };
-        let decision = scratch::decide(decider, request);
+        let decision = scratch::decide(decider, &decider.complete(request.clone(), Some(now())));
         if decision.outcome == Outcome::Permit {
             return Verdict::Permitted;
         }

@@ -9,9 +9,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use upheld_answers::report::{Decision, Duty};
-use upheld_dialects::access::decider::Decider;
+use upheld_dialects::access::decider::{CompleteRequest, Decider};
 use upheld_dialects::access::request;
-use upheld_engine::decide::Request;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostics, SourceId, Timestamp};
 use upheld_syntax::json as json_text;
@@ -140,9 +139,9 @@ async fn decide_batch(
             format!("at most {most} requests at once"),
         ));
     }
-    let requests: Vec<Request> =
+    let requests: Vec<CompleteRequest> =
         documents.items().map(|request| read(decider, &body, request)).collect::<Result<_, Problem>>()?;
-    let decide = |request: &Request| {
+    let decide = |request: &CompleteRequest| {
         let begun = Instant::now();
         let decision = scratch::decide(decider, request);
         (decision, begun.elapsed())
@@ -178,15 +177,14 @@ fn names<'v>(view: &'v View, decider: Decider<'v>, observed: &'v Observed) -> Re
 }
 
 /// Whoever does not say when asks now.
-fn read(decider: Decider<'_>, body: &Body, document: Value<'_>) -> Result<Request, Problem> {
+fn read(decider: Decider<'_>, body: &Body, document: Value<'_>) -> Result<CompleteRequest, Problem> {
     let mut found = Diagnostics::default();
     let request = request::read(SourceId::new(0), document, decider.edition, &mut found);
-    let Some(mut request) = request else {
+    let Some(request) = request else {
         let problem = Problem::new(StatusCode::BAD_REQUEST, "bad-request", "this is not a valid request");
         return Err(problem.with_diagnostics(body.files(), found.as_slice()));
     };
-    decider.complete(&mut request, Some(now()));
-    Ok(request)
+    Ok(decider.complete(request, Some(now())))
 }
 
 /// The clock.

@@ -82,7 +82,7 @@ impl Surfaces {
         let read = file.tree.documents().next().unwrap();
         let mut found = Diagnostics::default();
         let mut request = request::read(SourceId::new(0), read, Edition::Strict, &mut found).unwrap();
-        decider.complete(&mut request, None);
+        let request = decider.complete(request, None);
         let decision = decider.decision(&request, &mut Scratch::default());
         Said {
             decision: decision.outcome.word().to_owned(),

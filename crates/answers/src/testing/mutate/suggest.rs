@@ -40,9 +40,9 @@ pub(super) fn suggested(world: &World<'_>, change: &Change<'_>) -> Option<Sugges
 
 /// What a request gets that is decided otherwise with a change.
 fn tried(world: &World<'_>, change: &Change<'_>, changed: &Decide, request: &Request) -> Option<(Telling, Json)> {
-    let mut asked = request.clone();
     let kind = world.snapshot().kind(change.kind).map(|kind| world.snapshot().text(kind.name));
-    decider(world.snapshot(), world.options(), kind).ok()?.complete(&mut asked, Some(world.options().now));
+    let decider = decider(world.snapshot(), world.options(), kind).ok()?;
+    let asked = decider.complete(request.clone(), Some(world.options().now));
     if !change.mutant.touches(change.decide, &asked) {
         return None;
     }

@@ -23,6 +23,17 @@ pub struct Directory {
     groups: BTreeMap<SmolStr, GroupMembership>,
 }
 
+/// What a directory has of a subject.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Entry<'d> {
+    /// Nothing.
+    None,
+    /// One entry, with its type.
+    One(&'d str, &'d Facts),
+    /// Several: it may be any of them.
+    Several,
+}
+
 /// What it means to be in a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupMembership {
@@ -88,10 +99,24 @@ impl Directory {
         }
     }
 
-    /// The only subject of an id, whatever its type, with the type.
-    pub fn subject_of_any_type(&self, id: &str) -> Option<(&str, &Facts)> {
+    /// What there is of an id whose type a request leaves out.
+    pub fn subject_of_any_type(&self, id: &str) -> Entry<'_> {
         let mut all = self.subjects.by_type.iter().filter_map(|(kind, own)| Some((kind.as_str(), own.by_id.get(id)?)));
-        all.next().filter(|_| all.next().is_none())
+        match (all.next(), all.next()) {
+            (None, _) => Entry::None,
+            (Some((kind, facts)), None) => Entry::One(kind, facts),
+            _ => Entry::Several,
+        }
+    }
+
+    /// Whether there is a subject of this type and id; of any, where one of them is unknown.
+    pub fn has_subject(&self, kind: Option<&SmolStr>, id: Option<&SmolStr>) -> bool {
+        self.subjects.has(kind, id)
+    }
+
+    /// The same for resources.
+    pub fn has_resource(&self, kind: Option<&SmolStr>, id: Option<&SmolStr>) -> bool {
+        self.resources.has(kind, id)
     }
 
     /// Adds a subject, in place of an older one.
@@ -204,6 +229,14 @@ impl Entities {
 
     fn get(&self, kind: &str, id: &str) -> Option<&Facts> {
         self.by_type.get(kind)?.by_id.get(id)
+    }
+
+    fn has(&self, kind: Option<&SmolStr>, id: Option<&SmolStr>) -> bool {
+        let has_id = |of_type: &OfType| id.map_or(!of_type.by_id.is_empty(), |id| of_type.by_id.contains_key(id));
+        match kind {
+            Some(kind) => self.by_type.get(kind).is_some_and(has_id),
+            None => self.by_type.values().any(has_id),
+        }
     }
 
     fn all<'d>(

@@ -9,6 +9,7 @@ use super::answer::{Answer, Batch};
 use super::bad_request::{BadRequest, Problem};
 use super::parts::{self, Parts};
 use super::{AuthZen, mapping};
+use crate::access::decider::CompleteRequest;
 
 /// The most requests that are answered at once.
 pub const MOST_EVALUATIONS: usize = 10_000;
@@ -91,7 +92,7 @@ impl AuthZen<'_> {
     }
 
     /// The request that policies are asked about.
-    pub fn request(self, request: &Json) -> Result<Request, BadRequest> {
+    pub fn request(self, request: &Json) -> Result<CompleteRequest, BadRequest> {
         self.asked(Parts::of(parts::fields(request)?))
     }
 
@@ -99,10 +100,8 @@ impl AuthZen<'_> {
         Ok(Answer::of(self.decider.decision(&self.asked(parts)?, scratch)))
     }
 
-    fn asked(self, parts: Parts<'_>) -> Result<Request, BadRequest> {
-        let mut request = mapped(parts, self.now)?;
-        self.decider.complete(&mut request, self.now);
-        Ok(request)
+    fn asked(self, parts: Parts<'_>) -> Result<CompleteRequest, BadRequest> {
+        Ok(self.decider.complete(mapped(parts, self.now)?, self.now))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::question::{Refused, Words};
 const NAME: &str = "request";
 
 /// The request that a question is about: a document, or parts in words.
-pub(in crate::access) fn requests(question: &Words, edition: Edition) -> Result<Vec<Request>, Refused> {
+pub fn requests(question: &Words, edition: Edition) -> Result<Vec<Request>, Refused> {
     match &question.request {
         Some(document) => read(NAME, Format::Json, document.to_string(), edition),
         None => Ok(vec![from_words(question)?]),

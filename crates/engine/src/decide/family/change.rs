@@ -68,7 +68,11 @@ impl Decide {
         if changes > (order.len() / 2).max(FEW) {
             // Without the slots of those that are gone, and without what only they asked for.
             let left = order.slots().iter().filter_map(|slot| policies.get(*slot as usize).cloned());
-            return Some(Self::build(left.collect(), sets, nodes, strictness).reading_paths(self.paths));
+            return Some(
+                Self::build(left.collect(), sets, nodes, strictness)
+                    .reading_paths(self.paths)
+                    .treating_unknowns(self.unknowns),
+            );
         }
         let came: Vec<(u32, &Rule)> =
             slots.iter().zip(&placed.came).map(|(slot, (.., rule))| (*slot, rule.as_ref())).collect();
@@ -76,8 +80,21 @@ impl Decide {
         let duties = self.duties || placed.came.iter().any(|(.., rule)| !rule.duties.is_empty());
         let less: usize = gone.iter().map(|(_, rule)| rule.weight()).sum();
         let weight = (self.weight + came.iter().map(|(_, rule)| rule.weight()).sum::<usize>()).saturating_sub(less);
-        let (paths, longest) = (self.paths, longest_text(weight));
-        Some(Self { policies, order, sets, nodes, index, strictness, paths, duties, changes, weight, longest })
+        let (paths, unknowns, longest) = (self.paths, self.unknowns, longest_text(weight));
+        Some(Self {
+            policies,
+            order,
+            sets,
+            nodes,
+            index,
+            strictness,
+            unknowns,
+            paths,
+            duties,
+            changes,
+            weight,
+            longest,
+        })
     }
 
     /// What a change has copied but for the flat order.

@@ -1,14 +1,16 @@
 //! What must and may be done along with a decision.
 
-use super::{Decide, DecideScratch, Measure};
+use super::{Decide, DecideScratch, Measure, Outcome};
 use crate::ask::{EntryId, Hit};
 use crate::decide::path::Readings;
 use crate::decide::request::Request;
-use crate::decide::rule::Duty;
-use crate::decide::value::{Combined, Effect, Value};
+use crate::decide::rule::{Binding, Duty};
+use crate::decide::value::{Effect, Unknowns, Value};
 
 impl Decide {
     /// What must and may be done along with the decision on a request, given all that matched.
+    ///
+    /// A permit must not open without an obligation that may belong to it, so obligations of policies that may apply come along.
     pub fn duties(&self, request: &Request, hits: &[Hit<Measure>]) -> Vec<(&Duty, Option<EntryId>)> {
         let mut duties = Vec::new();
         if !self.duties {
@@ -16,10 +18,14 @@ impl Decide {
         }
         let mut scratch = DecideScratch::default();
         let mut room = Readings::default();
-        let (root, _) = self.fold(self.asked(request, &mut room), &mut scratch, hits, self.algorithm());
-        if let Some(effect) = root.value.effect() {
-            self.duties_of_set(0, effect, &scratch, hits, &mut duties);
-        }
+        let (root, about) = self.fold(self.asked(request, &mut room), &mut scratch, hits, self.algorithm());
+        let decided = self.decided(root, about);
+        let effect = match decided.outcome {
+            Outcome::Permit => Effect::Permit,
+            Outcome::Deny => Effect::Deny,
+            Outcome::Undecided | Outcome::Foreign => return duties,
+        };
+        self.duties_of_set(0, effect, &scratch, hits, &mut duties);
         duties
     }
 
@@ -32,39 +38,69 @@ impl Decide {
         duties: &mut Vec<(&'d Duty, Option<EntryId>)>,
     ) {
         let Some(set) = self.sets.get(number as usize) else { return };
-        let says = |said: Option<&Combined>| said.and_then(|said| said.value.effect()) == Some(effect);
-        if !says(scratch.said.get(number as usize)) {
+        let Some(own) = scratch.said.get(number as usize).and_then(|said| self.says(said.value, effect)) else {
             return;
-        }
-        duties.extend(set.duties.iter().filter(|duty| duty.on == effect).map(|duty| (duty, None)));
+        };
+        duties.extend(set.duties.iter().filter(|duty| own.brings(duty, effect)).map(|duty| (duty, None)));
         // Of the members, those that were asked: all, or none after the one that decides.
-        let mut members: Vec<(u32, MemberRef)> = Vec::new();
+        let mut members: Vec<(u32, Says, MemberRef)> = Vec::new();
         for hit in hits {
             if let (Some(head), Some(rule)) = (self.head(hit.entry), self.rule(hit.entry))
                 && head.set == number
-                && Value::of(rule.effect, hit.measure.applies()).effect() == Some(effect)
+                && let Some(says) = self.says(Value::of(rule.effect, hit.measure.applies()), effect)
             {
-                members.push((self.order_of_rule(hit.entry), MemberRef::Rule(hit.entry)));
+                members.push((self.order_of_rule(hit.entry), says.in_set(own), MemberRef::Rule(hit.entry)));
             }
         }
         for ((child, node), said) in (0..).zip(&self.nodes).zip(&scratch.said) {
-            if node.parent == Some(number) && says(Some(said)) {
-                members.push((self.order_of_set(child as usize), MemberRef::Set(child)));
+            if node.parent == Some(number)
+                && let Some(says) = self.says(said.value, effect)
+            {
+                members.push((self.order_of_set(child as usize), says.in_set(own), MemberRef::Set(child)));
             }
         }
-        members.sort_unstable_by_key(|(order, _)| *order);
+        members.sort_unstable_by_key(|(order, ..)| *order);
         if set.algorithm.stops_at(effect) {
-            members.truncate(1);
+            let last = members.iter().position(|(_, says, _)| *says == Says::Surely);
+            members.truncate(last.map_or(members.len(), |last| last + 1));
         }
-        for (_, member) in members {
+        for (_, says, member) in members {
             match member {
                 MemberRef::Rule(entry) => {
                     let own = self.rule(entry).map_or(&[][..], |rule| &rule.duties);
-                    duties.extend(own.iter().filter(|duty| duty.on == effect).map(|duty| (duty, Some(entry))));
+                    duties.extend(own.iter().filter(|duty| says.brings(duty, effect)).map(|duty| (duty, Some(entry))));
                 }
                 MemberRef::Set(child) => self.duties_of_set(child, effect, scratch, hits, duties),
             }
         }
+    }
+
+    /// Whether a member says this effect, or may say it where that matters.
+    fn says(&self, value: Value, effect: Effect) -> Option<Says> {
+        let counts = self.unknowns == Unknowns::Union && effect == Effect::Permit;
+        match value {
+            Value::Unknown(could) => (counts && could.includes(effect)).then_some(Says::Perhaps),
+            value => (value.effect() == Some(effect)).then_some(Says::Surely),
+        }
+    }
+}
+
+/// How sure it is that a member says an effect.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Says {
+    Surely,
+    Perhaps,
+}
+
+impl Says {
+    /// Of a member, given its set.
+    fn in_set(self, set: Self) -> Self {
+        if set == Self::Surely { self } else { Self::Perhaps }
+    }
+
+    /// Whether a duty comes along: advice only with what is sure.
+    fn brings(self, duty: &Duty, effect: Effect) -> bool {
+        duty.on == effect && (self == Self::Surely || duty.binding == Binding::Obligation)
     }
 }
 

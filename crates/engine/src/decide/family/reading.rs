@@ -5,8 +5,9 @@ use crate::ask::Hit;
 use crate::decide::path::{self, BadPath, PathReading, ReadPath, Readings};
 use crate::decide::request::{Maybe, NormalizedRequest, Path, Request};
 use crate::decide::rule::Rule;
+use crate::decide::tally::Tally;
 use crate::decide::truth::Truth;
-use crate::decide::value::{PossibleEffect, Tally, Value};
+use crate::decide::value::{PossibleEffect, Unknowns, Value};
 
 /// What is known of the readings of a path before it is read again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +48,17 @@ impl Decide {
     #[must_use]
     pub fn reading_paths(self, paths: PathReading) -> Self {
         Self { paths, ..self }
+    }
+
+    /// The same policies, with unknown ones treated in this way.
+    #[must_use]
+    pub fn treating_unknowns(self, unknowns: Unknowns) -> Self {
+        Self { unknowns, ..self }
+    }
+
+    /// How unknown policies are treated.
+    pub fn unknowns(&self) -> Unknowns {
+        self.unknowns
     }
 
     /// How paths are read.
@@ -105,8 +117,8 @@ impl Decide {
             Path::Unknown => {
                 let doubtful = self.doubts_about_the_path(asked, hits);
                 let combine = |set: usize, tally: &Tally, algorithm| match doubtful.get(set) {
-                    Some(true) => tally.combine_with_doubts(algorithm),
-                    _ => tally.combine(algorithm),
+                    Some(true) => tally.combine_with_doubts(algorithm, self.unknowns),
+                    _ => tally.combine(algorithm, self.unknowns),
                 };
                 let (root, about) = self.fold_with(asked, &mut scratch, hits, self.algorithm(), |_| None, combine);
                 // What it rests on then is what permits in spite of all doubts.

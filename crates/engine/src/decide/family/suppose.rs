@@ -6,8 +6,9 @@ use crate::decide::examine::Examined;
 use crate::decide::path::Readings;
 use crate::decide::request::Request;
 use crate::decide::rule::{Set, Status};
+use crate::decide::tally::Tally;
 use crate::decide::truth::Truth;
-use crate::decide::value::{Algorithm, Combined, Tally};
+use crate::decide::value::{Algorithm, Combined};
 
 /// Something of which nobody can tell whether it is about a request, or applies to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +109,7 @@ impl Decide {
         let mut room = Readings::default();
         let asked = self.asked(request, &mut room);
         let mut scratch = DecideScratch::default();
-        let combine = |_, tally: &Tally, algorithm| tally.combine(algorithm);
+        let combine = |_, tally: &Tally, algorithm| tally.combine(algorithm, self.unknowns);
         let (root, about) = self.fold_with(asked, &mut scratch, &hits, self.algorithm(), target, combine);
         self.decided(root, about)
     }

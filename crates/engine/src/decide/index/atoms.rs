@@ -2,6 +2,7 @@
 
 use hashbrown::HashTable;
 
+use super::Kinds;
 use super::keys::{Key, LongTexts, Slots};
 use super::layers::{Growing, Layered, Settle};
 use crate::decide::glob::Wildcard;
@@ -52,6 +53,17 @@ impl Atoms {
     pub(super) fn kind(&self, atom: u32) -> Option<AtomKind> {
         let (table, number) = self.0.layer(atom.checked_sub(1)?);
         table.kinds.get(number).copied()
+    }
+
+    /// What there are atoms about.
+    pub(super) fn kinds(&self) -> Kinds {
+        self.0.frozen.about.with(self.0.recent.about)
+    }
+
+    /// All atoms of some kinds.
+    pub(super) fn of_kinds(&self, kinds: Kinds) -> impl Iterator<Item = u32> {
+        let all = self.0.frozen.kinds.iter().chain(&self.0.recent.kinds);
+        (1..).zip(all).filter(move |(_, kind)| kinds.meets(Kinds::one(**kind))).map(|(atom, _)| atom)
     }
 
     /// The atom of a text, if a policy has it.
@@ -122,6 +134,8 @@ struct Table {
     long: LongTexts,
     slots: Slots,
     kinds: Vec<AtomKind>,
+    /// What all of them are about.
+    about: Kinds,
 }
 
 impl Table {
@@ -135,6 +149,7 @@ impl Table {
 
     fn add(&mut self, kind: AtomKind, key: Key, name: Option<Key>) -> u32 {
         self.kinds.push(kind);
+        self.about = self.about.with(Kinds::one(kind));
         let number = u32::try_from(self.keys.len()).unwrap_or(u32::MAX);
         self.keys.push(key);
         self.names.push(name);

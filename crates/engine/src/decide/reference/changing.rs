@@ -6,7 +6,7 @@ use upheld_model::{NodeRef, SourceId};
 
 use super::super::family::{Decide, RuleChange, Strictness};
 use super::super::rule::{Member, Rule, Set};
-use super::super::value::{Algorithm, Effect};
+use super::super::value::{Algorithm, Effect, Unknowns};
 
 /// Policies that change.
 #[derive(Clone, Debug)]
@@ -14,6 +14,7 @@ pub struct Changing {
     /// The outermost set without its members.
     root: Set,
     strictness: Strictness,
+    unknowns: Unknowns,
     /// The members of the outermost set in the order in which they are written; nothing where one was that is gone.
     members: Vec<(NodeRef, Option<Member>)>,
     written: usize,
@@ -35,15 +36,15 @@ pub enum Step {
 
 impl Changing {
     /// Of the members of a set, written in their order.
-    pub fn new(mut root: Set, strictness: Strictness) -> Self {
+    pub fn new(mut root: Set, strictness: Strictness, unknowns: Unknowns) -> Self {
         let members = std::mem::take(&mut root.members);
         let decide = Decide::new(root.clone(), strictness);
-        let mut changing = Self { root, strictness, members: Vec::new(), written: 0, decide };
+        let mut changing = Self { root, strictness, unknowns, members: Vec::new(), written: 0, decide };
         for member in members {
             let at = changing.new_place();
             changing.members.push((at, Some(written_at(member, at))));
         }
-        changing.decide = Decide::new(changing.set(), strictness);
+        changing.decide = changing.built();
         changing
     }
 
@@ -87,8 +88,12 @@ impl Changing {
         let place = |at: NodeRef| self.members.iter().position(|(known, _)| *known == at);
         let changed = if anew { None } else { self.decide.with_changes(&changes, place) };
         let cheap = changed.is_some();
-        self.decide = changed.unwrap_or_else(|| Decide::new(self.set(), self.strictness));
+        self.decide = changed.unwrap_or_else(|| self.built());
         cheap
+    }
+
+    fn built(&self) -> Decide {
+        Decide::new(self.set(), self.strictness).treating_unknowns(self.unknowns)
     }
 
     fn new_place(&mut self) -> NodeRef {

@@ -15,7 +15,7 @@ use super::super::family::{By, Decide, Decided, Outcome, Strictness};
 use super::super::path::Readings;
 use super::super::request::Request;
 use super::super::rule::Set;
-use super::super::value::{Effect, PossibleEffect, Value};
+use super::super::value::{Effect, PossibleEffect, Unknowns, Value};
 use super::changing::{Changing, Step};
 use crate::{Ruling, Scratch, Silent, ask};
 
@@ -30,6 +30,8 @@ pub struct World {
     pub set: Set,
     /// How requests are looked at.
     pub strictness: Strictness,
+    /// How unknown policies are treated.
+    pub unknowns: Unknowns,
     /// The requests.
     pub requests: Vec<Request>,
     /// What becomes of the policies, one change after the other.
@@ -44,24 +46,25 @@ impl World {
         let requests = bytes.some(8, requests::request);
         let changes = bytes.some(6, |bytes| bytes.some(3, policies::step));
         let strictness = if bytes.one_in(8) { Strictness::Compat } else { Strictness::Strict };
+        let unknowns = if bytes.one_in(4) { Unknowns::Xacml } else { Unknowns::Union };
         let set = policies::root(&mut bytes);
-        Self { set, strictness, requests, changes }
+        Self { set, strictness, unknowns, requests, changes }
     }
 }
 
 /// Whether the engine decides as the naive way does, silently and with explanations; the difference if it does not.
 pub fn check(bytes: &[u8]) -> Result<(), String> {
-    let World { set, strictness, requests, changes } = World::of(bytes);
+    let World { set, strictness, unknowns, requests, changes } = World::of(bytes);
+    let new = |set: &Set| Decide::new(set.clone(), strictness).treating_unknowns(unknowns);
     // What remains of one set of policies must not show with another: neither in what an asker reuses, nor in an index that
     // was changed again and again.
     let mut scratch = Scratch::default();
-    compare_cells(&Decide::new(set.clone(), strictness), &requests, &mut scratch)
-        .map_err(|difference| format!("{difference}\n{set:#?}"))?;
-    let mut changing = Changing::new(set, strictness);
+    compare_cells(&new(&set), &requests, &mut scratch).map_err(|difference| format!("{difference}\n{set:#?}"))?;
+    let mut changing = Changing::new(set, strictness, unknowns);
     for steps in std::iter::once(Vec::new()).chain(changes) {
         changing.change(steps);
         let set = changing.set();
-        for decide in [&Decide::new(set.clone(), strictness), changing.decide()] {
+        for decide in [&new(&set), changing.decide()] {
             for request in &requests {
                 compare(decide, &set, request, strictness, &mut scratch)
                     .map_err(|difference| format!("{difference}\n{request:#?}\n{set:#?}"))?;
@@ -108,14 +111,16 @@ fn compare(
         Strictness::Strict => false,
         Strictness::Compat => super::fails(set, asked),
     };
-    let (value, by) = if fails { (Value::Unknown(PossibleEffect::Either), None) } else { super::decide(set, asked) };
+    let unknowns = decide.unknowns();
+    let (value, by) =
+        if fails { (Value::Unknown(PossibleEffect::Either), None) } else { super::decide(set, asked, unknowns) };
     let decider = match decided.by {
         By::Policy(entry) => decide.rule(entry).map(|rule| rule.name.clone()),
         By::Default | By::Algorithm | By::Nobody => None,
     };
     // Where nothing is certain, nobody decides.
     let by = value.effect().and(by);
-    if (decided.value, &decider) != (value, &by) || !is_sound(&decided, set) {
+    if (decided.value, &decider) != (value, &by) || !is_sound(&decided, set, unknowns) {
         return Err(format!("decided {decided:?}, {decider:?}; the naive way {value:?}, {by:?}"));
     }
     for (how, answer) in
@@ -129,16 +134,13 @@ fn compare(
 }
 
 /// Whether outcome and decider go with the value.
-fn is_sound(decided: &Decided, set: &Set) -> bool {
-    let (effect, by_default) = match decided.value {
-        Value::Unknown(_) => return (decided.outcome, decided.by) == (Outcome::Undecided, By::Nobody),
-        Value::NotApplicable => (set.default.unwrap_or(Effect::Deny), true),
-        value => (value.effect().unwrap_or(Effect::Deny), false),
-    };
-    let outcome = match effect {
-        Effect::Permit => Outcome::Permit,
-        Effect::Deny => Outcome::Deny,
-        Effect::Foreign => Outcome::Foreign,
+fn is_sound(decided: &Decided, set: &Set, unknowns: Unknowns) -> bool {
+    let by_default = decided.value.effect().is_none();
+    let outcome = match super::outcome(set, decided.value, unknowns) {
+        None => return (decided.outcome, decided.by) == (Outcome::Undecided, By::Nobody),
+        Some(Effect::Permit) => Outcome::Permit,
+        Some(Effect::Deny) => Outcome::Deny,
+        Some(Effect::Foreign) => Outcome::Foreign,
     };
     decided.outcome == outcome && (decided.by == By::Default) == by_default && decided.by != By::Nobody
 }

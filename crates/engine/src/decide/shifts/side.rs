@@ -12,8 +12,9 @@ use crate::ask::EntryId;
 use crate::decide::cells::AtomsBuilder;
 use crate::decide::family::{By, Decide, Outcome};
 use crate::decide::rule::{Rule, Set};
+use crate::decide::tally::Tally;
 use crate::decide::truth::Truth;
-use crate::decide::value::{Algorithm, Combined, Effect, Rank, Tally, Value, Vote};
+use crate::decide::value::{Algorithm, Combined, Effect, Rank, Unknowns, Value, Vote};
 use crate::order::number;
 
 /// The policies of one side that may matter.
@@ -103,6 +104,7 @@ impl Operation for Both {
 struct Count<'l, F> {
     tallies: &'l mut Labels<Tally>,
     algorithm: Algorithm,
+    unknowns: Unknowns,
     /// The vote of a label.
     vote: F,
 }
@@ -111,7 +113,7 @@ impl<F: Fn(u32) -> Option<Vote>> Operation for Count<'_, F> {
     fn labels(&mut self, tally: u32, vote: u32) -> u32 {
         match (self.tallies.get(tally), (self.vote)(vote)) {
             (Some(mut tally), Some(vote)) => {
-                tally.add_next(vote, self.algorithm);
+                tally.add_next(vote, self.algorithm, self.unknowns);
                 self.tallies.of(tally)
             }
             _ => tally,
@@ -279,7 +281,7 @@ impl<'s, 'd> Scene<'s, 'd> {
         diagram: &mut Diagram,
         combined: &mut Labels<(Combined, Truth)>,
     ) -> Result<Ref, Full> {
-        let algorithm = form.set.algorithm;
+        let (algorithm, unknowns) = (form.set.algorithm, self.side.decide.unknowns());
         let mut tallies: Labels<Tally> = Labels::default();
         let nothing = tallies.of(Tally::default());
         let mut tally = diagram.map(region, |inside| if truth(inside) == Truth::True { nothing } else { OUTSIDE })?;
@@ -291,7 +293,7 @@ impl<'s, 'd> Scene<'s, 'd> {
                     let votes =
                         if only_one { diagram.apply(live.target, live.applies, &mut Both)? } else { live.applies };
                     let vote = |label: u32| rule_vote(form, label, only_one);
-                    diagram.apply(tally, votes, &mut Count { tallies: &mut tallies, algorithm, vote })?
+                    diagram.apply(tally, votes, &mut Count { tallies: &mut tallies, algorithm, unknowns, vote })?
                 }
                 Member::Set(inner, said) => {
                     let rank = self.side.sets.get(*inner).map_or(Rank::of(0.0), |inner| inner.rank);
@@ -300,14 +302,14 @@ impl<'s, 'd> Scene<'s, 'd> {
                         let (said, target) = combined.get(label)?;
                         Some(Vote { order: 0, rank, target, value: said.value, by: said.by })
                     };
-                    diagram.apply(tally, *said, &mut Count { tallies: &mut tallies, algorithm, vote })?
+                    diagram.apply(tally, *said, &mut Count { tallies: &mut tallies, algorithm, unknowns, vote })?
                 }
             };
         }
         let target = form.target.holds(self.space, self.at, diagram)?;
         // The default of the outermost set is a row of its own.
         let default = form.set.default.filter(|_| number > 0);
-        diagram.apply(tally, target, &mut Under { tallies: &tallies, combined, algorithm, default })
+        diagram.apply(tally, target, &mut Under { tallies: &tallies, combined, algorithm, unknowns, default })
     }
 }
 
@@ -316,12 +318,13 @@ struct Under<'l> {
     tallies: &'l Labels<Tally>,
     combined: &'l mut Labels<(Combined, Truth)>,
     algorithm: Algorithm,
+    unknowns: Unknowns,
     default: Option<Effect>,
 }
 impl Operation for Under<'_> {
     fn labels(&mut self, tally: u32, target: u32) -> u32 {
         let Some(tally) = self.tallies.get(tally) else { return OUTSIDE };
-        let combined = tally.combine(self.algorithm);
+        let combined = tally.combine(self.algorithm, self.unknowns);
         let combined = self.default.map_or(combined, |default| combined.or(default));
         self.combined.of((combined.under(truth(target)), truth(target)))
     }

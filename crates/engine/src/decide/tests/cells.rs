@@ -18,7 +18,7 @@ type Answer = (Decided, Option<SmolStr>, (Value, Option<SmolStr>));
 fn answer(decide: &Decide, set: &Set, request: &Request) -> Answer {
     let decided = ask(decide, &request, &mut Scratch::default(), &mut Silent);
     let mut buffer = Readings::default();
-    (decided, decider(decide, &decided), reference::decide(set, decide.asked(request, &mut buffer)))
+    (decided, decider(decide, &decided), reference::decide(set, decide.asked(request, &mut buffer), decide.unknowns()))
 }
 
 proptest! {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::EntryId;
 use crate::decide::*;
 
-fn combine(algorithm: Algorithm, values: &[Value]) -> Combined {
+fn tally(values: &[Value]) -> Tally {
     let mut tally = Tally::default();
     for (order, value) in values.iter().enumerate() {
         let number = u32::try_from(order).unwrap();
@@ -18,7 +18,7 @@ fn combine(algorithm: Algorithm, values: &[Value]) -> Combined {
             by: Some(EntryId::new(order)),
         });
     }
-    tally.combine(algorithm)
+    tally
 }
 
 const P: Value = Value::Permit;
@@ -30,8 +30,19 @@ const EITHER: Value = Value::Unknown(PossibleEffect::Either);
 
 #[track_caller]
 fn check(algorithm: Algorithm, values: &[Value], expected: Value, by: Option<usize>) {
-    let combined = combine(algorithm, values);
-    assert_eq!((combined.value, combined.by.map(EntryId::index)), (expected, by), "{algorithm:?} {values:?}");
+    for unknowns in [Unknowns::Union, Unknowns::Xacml] {
+        check_in(unknowns, algorithm, values, expected, by);
+    }
+}
+
+#[track_caller]
+fn check_in(unknowns: Unknowns, algorithm: Algorithm, values: &[Value], expected: Value, by: Option<usize>) {
+    let combined = tally(values).combine(algorithm, unknowns);
+    assert_eq!(
+        (combined.value, combined.by.map(EntryId::index)),
+        (expected, by),
+        "{algorithm:?} {values:?} {unknowns:?}"
+    );
 }
 
 #[test]
@@ -53,7 +64,43 @@ fn permit_overrides() {
 #[test]
 fn first_applicable() {
     check(Algorithm::FirstApplicable, &[N, D, P], D, Some(1));
-    check(Algorithm::FirstApplicable, &[COULD_P, D], COULD_P, Some(0));
+    check(Algorithm::FirstApplicable, &[COULD_P, N], COULD_P, Some(0));
+    check(Algorithm::FirstApplicable, &[D, COULD_P], D, Some(0));
+}
+
+/// By the tables of XACML, an unknown policy hides what follows; by the union, it may be passed over.
+#[test]
+fn what_follows_an_unknown_policy_counts() {
+    let table = [
+        (vec![COULD_P, D], (EITHER, Some(0)), (COULD_P, Some(0))),
+        (vec![COULD_P, P], (P, Some(1)), (COULD_P, Some(0))),
+        (vec![COULD_D, COULD_P, D], (EITHER, Some(0)), (COULD_D, Some(0))),
+        (vec![COULD_D, N, D, P], (D, Some(2)), (COULD_D, Some(0))),
+        (vec![COULD_D, COULD_D], (COULD_D, Some(0)), (COULD_D, Some(0))),
+        (vec![EITHER, P], (EITHER, Some(0)), (EITHER, Some(0))),
+    ];
+    for (values, union, xacml) in table {
+        check_in(Unknowns::Union, Algorithm::FirstApplicable, &values, union.0, union.1);
+        check_in(Unknowns::Xacml, Algorithm::FirstApplicable, &values, xacml.0, xacml.1);
+    }
+}
+
+/// The only one that may be about a request says what it says, or nothing.
+#[test]
+fn one_that_may_be_about_a_request_is_no_clash() {
+    let doubt = |order: u32, value| Vote { order, rank: Rank::of(0.0), target: Truth::Error, value, by: None };
+    let combined = |votes: &[Vote], unknowns| {
+        let mut tally = Tally::default();
+        votes.iter().for_each(|vote| tally.add(*vote));
+        tally.combine(Algorithm::OnlyOneApplicable, unknowns).value
+    };
+    let one = [doubt(0, COULD_P)];
+    let two = [doubt(0, COULD_P), doubt(1, COULD_P)];
+    let certain = [doubt(0, COULD_P), Vote { target: Truth::True, ..doubt(1, P) }];
+    assert_eq!((combined(&one, Unknowns::Union), combined(&one, Unknowns::Xacml)), (COULD_P, EITHER));
+    for clash in [two, certain] {
+        assert_eq!((combined(&clash, Unknowns::Union), combined(&clash, Unknowns::Xacml)), (EITHER, EITHER));
+    }
 }
 
 #[test]
@@ -102,6 +149,7 @@ proptest! {
     fn the_order_of_arrival_does_not_matter(
         values in prop::collection::vec(prop::sample::select(vec![P, D, N, COULD_P, COULD_D, EITHER]), 0..6),
         place in 0..10_usize,
+        unknowns in super::world::unknowns(),
     ) {
         let algorithm = Algorithm::ALL[place];
         let votes: Vec<Vote> = values.iter().enumerate().map(|(order, value)| {
@@ -112,7 +160,7 @@ proptest! {
         let tally = |votes: &mut dyn Iterator<Item = &Vote>| {
             let mut tally = Tally::default();
             votes.for_each(|vote| tally.add(*vote));
-            tally.combine(algorithm)
+            tally.combine(algorithm, unknowns)
         };
         prop_assert_eq!(tally(&mut votes.iter()), tally(&mut votes.iter().rev()));
     }

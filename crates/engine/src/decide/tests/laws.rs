@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use smol_str::SmolStr;
 use upheld_model::State;
 
-use super::world::{all_of, given_path, path, pattern, requests, rule, sets, step};
+use super::world::{all_of, given_path, path, pattern, requests, rule, sets, step, unknowns};
 use crate::decide::reference::changing::Changing;
 use crate::decide::*;
 use crate::{Ruling, Scratch, Silent, ask};
@@ -13,7 +13,7 @@ use crate::{Ruling, Scratch, Silent, ask};
 fn agrees(set: &Set, request: &Request, decide: &Decide, decided: &Decided) -> Result<(), TestCaseError> {
     let mut buffer = Readings::default();
     let asked = decide.asked(request, &mut buffer);
-    let (value, by) = reference::decide(set, asked);
+    let (value, by) = reference::decide(set, asked, decide.unknowns());
     prop_assert_eq!(decided.value, value, "{:?} {:?}", set, request);
     prop_assert_eq!(decider(decide, decided), value.effect().and(by), "{:?} {:?}", set, request);
     Ok(())
@@ -46,7 +46,7 @@ proptest! {
         all in prop::collection::vec(requests(0), 4),
     ) {
         let mut scratch = Scratch::default();
-        let mut changing = Changing::new(set, Strictness::Strict);
+        let mut changing = Changing::new(set, Strictness::Strict, Unknowns::Union);
         for steps in changes {
             changing.change(steps);
             let (set, decide) = (changing.set(), changing.decide());
@@ -70,8 +70,8 @@ proptest! {
     }
 
     #[test]
-    fn unknown_facts_are_judged_as_the_naive_way(set in sets(6), request in requests(4)) {
-        let decide = Decide::new(set.clone(), Strictness::Strict);
+    fn unknown_facts_are_judged_as_the_naive_way(set in sets(6), request in requests(4), unknowns in unknowns()) {
+        let decide = Decide::new(set.clone(), Strictness::Strict).treating_unknowns(unknowns);
         let decided = ask(&decide, &&request, &mut Scratch::default(), &mut Silent);
         agrees(&set, &request, &decide, &decided)?;
     }

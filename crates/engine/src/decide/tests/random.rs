@@ -64,8 +64,8 @@ fn random_worlds_have_what_is_hard() {
     let (mut long_lists, mut many_paths, mut changed) = (0, 0, 0);
     let mut said: BTreeMap<String, usize> = BTreeMap::new();
     for _ in 0..300 {
-        let World { set, strictness, requests, changes } = World::of(&numbers.bytes(2000));
-        let mut changing = Changing::new(set.clone(), strictness);
+        let World { set, strictness, unknowns, requests, changes } = World::of(&numbers.bytes(2000));
+        let mut changing = Changing::new(set.clone(), strictness, unknowns);
         changed += changes.into_iter().filter(|steps| changing.change(steps.clone())).count();
         let mut globs = Vec::new();
         patterns_of(&set, &mut globs);
@@ -74,7 +74,7 @@ fn random_worlds_have_what_is_hard() {
             *by_text.entry(glob.text()).or_default() += 1;
         }
         long_lists += usize::from(by_text.values().any(|count| *count > 16));
-        let decide = Decide::new(set.clone(), strictness);
+        let decide = Decide::new(set.clone(), strictness).treating_unknowns(unknowns);
         let mut scratch = Scratch::default();
         for request in &requests {
             let decided = ask(&decide, &request, &mut scratch, &mut Silent);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::world::algorithm;
+use super::world::{algorithm, unknowns};
 use crate::EntryId;
 use crate::decide::*;
 
@@ -32,12 +32,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_forgotten_does_not_matter(votes in votes(), algorithm in algorithm()) {
+    fn what_is_forgotten_does_not_matter(votes in votes(), algorithm in algorithm(), unknowns in unknowns()) {
         let (mut all, mut some) = (Tally::default(), Tally::default());
         for vote in votes {
             all.add(vote);
-            some.add_next(vote, algorithm);
-            let (all, some) = (all.combine(algorithm), some.combine(algorithm));
+            some.add_next(vote, algorithm, unknowns);
+            let (all, some) = (all.combine(algorithm, unknowns), some.combine(algorithm, unknowns));
             prop_assert_eq!(all.value, some.value);
             if all.value.effect().is_some() {
                 prop_assert_eq!(all.by, some.by);

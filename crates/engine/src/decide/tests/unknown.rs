@@ -91,13 +91,24 @@ fn what_cannot_change_the_answer_does_not_make_it_undecided() {
 #[test]
 fn a_path_that_nobody_can_read_permits_nothing() {
     let routes = Target { resources: all_of(vec![path("/**")]), ..Target::default() };
-    let decide = decide(Algorithm::DenyOverrides, vec![rule("routes", Effect::Permit, routes)], Effect::Permit);
+    let of = |default| decide(Algorithm::DenyOverrides, vec![rule("routes", Effect::Permit, routes.clone())], default);
     for path in ["/a%00", "/%zz", "/%ff"] {
         let resource = Resource { path: Maybe::Is(path.into()), ..Resource::default() };
         let request = Request { resource, ..Request::default() };
-        assert_eq!(outcome(&decide, &request), (Outcome::Undecided, By::Nobody), "{path}");
-        assert!(decide.bad_path(&request).is_some());
+        assert_eq!(outcome(&of(Effect::Deny), &request), (Outcome::Undecided, By::Nobody), "{path}");
+        assert!(of(Effect::Deny).bad_path(&request).is_some());
+        // The policy permits, and so does the default: the path makes no difference.
+        assert_eq!(outcome(&of(Effect::Permit), &request), (Outcome::Permit, By::Default), "{path}");
     }
+}
+
+#[test]
+fn an_unknown_deny_over_a_default_deny_is_a_deny() {
+    let rules = || vec![rule("low", Effect::Deny, level(Order::Less, 5.0))];
+    let union = decide(Algorithm::DenyOverrides, rules(), Effect::Deny);
+    assert_eq!(outcome(&union, &with_level(None)), (Outcome::Deny, By::Default));
+    let xacml = decide(Algorithm::DenyOverrides, rules(), Effect::Deny).treating_unknowns(Unknowns::Xacml);
+    assert_eq!(outcome(&xacml, &with_level(None)), (Outcome::Undecided, By::Nobody));
 }
 
 #[test]

@@ -169,6 +169,10 @@ pub(in crate::decide) fn algorithm() -> impl Strategy<Value = Algorithm> + Clone
     prop::sample::select(Algorithm::ALL.to_vec())
 }
 
+pub(in crate::decide) fn unknowns() -> impl Strategy<Value = Unknowns> + Clone {
+    one_of(&[Unknowns::Union, Unknowns::Xacml])
+}
+
 /// Sets up to three levels deep.
 pub(in crate::decide) fn sets(most: usize) -> impl Strategy<Value = Set> + Clone {
     let flat = (algorithm(), rules(most))

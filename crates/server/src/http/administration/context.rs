@@ -2,8 +2,9 @@
 
 use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value as Json_, json};
+use upheld_dialects::access::decider::CompleteRequest;
 use upheld_dialects::access::{request, view as seed};
-use upheld_engine::decide::{Outcome, Request};
+use upheld_engine::decide::Outcome;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
 
@@ -21,7 +22,8 @@ use crate::view::View;
 #[derive(Debug)]
 pub(super) struct Context {
     received: Json_,
-    request: Request,
+    /// Nothing where there are no policies.
+    request: Option<CompleteRequest>,
     /// How long it is.
     bytes: usize,
 }
@@ -63,14 +65,12 @@ impl Context {
             }
         }
         let request = request::read(source, document, view.edition(), &mut found);
-        let Some(mut request) = request.filter(|_| found.errors() == 0) else {
+        let Some(request) = request.filter(|_| found.errors() == 0) else {
             let detail = found.as_slice().first().map_or_else(String::new, |first| first.message.clone());
             let problem = Problem::new(StatusCode::BAD_REQUEST, "bad-request", detail);
             return Err(Refused::invalid_context(problem.with_diagnostics(body.files(), found.as_slice())));
         };
-        if let Some(decider) = decider(view) {
-            decider.complete(&mut request, Some(now()));
-        }
+        let request = decider(view).map(|decider| decider.complete(request, Some(now())));
         let received = serde_json::to_value(document).unwrap_or_default();
         Ok(Self { received, request, bytes: bytes.len() })
     }
@@ -82,10 +82,10 @@ impl Context {
 
     /// What is decided, as far as the caller may see it.
     pub(super) fn decision(&self, view: &View, observed: &Observed) -> Decided {
-        let Some(decider) = decider(view) else { return Decided::default() };
+        let (Some(decider), Some(request)) = (decider(view), &self.request) else { return Decided::default() };
         let Some(names) = Names::of(view, decider, observed) else { return Decided::default() };
         let bytes = self.bytes;
-        let mut decision = scratch::aside(decider, bytes, || scratch::decide(decider, &self.request));
+        let mut decision = scratch::aside(decider, bytes, || scratch::decide(decider, request));
         let (outcome, policy) = (decision.outcome, decision.policy.map(str::to_owned));
         let reason = decision.reason.as_deref().map(str::to_owned);
         names.cut(&mut decision);

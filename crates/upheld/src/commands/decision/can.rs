@@ -166,8 +166,8 @@ impl Line<'_> {
         problems.extend(found);
         let errors: Vec<&Diagnostic> = problems.iter().filter(|problem| problem.severity == Severity::Error).collect();
         match (request, errors.first()) {
-            (Some(mut request), None) => {
-                self.decider.complete(&mut request, Some(self.now));
+            (Some(request), None) => {
+                let request = self.decider.complete(request, Some(self.now));
                 Ok(decide(self.snapshot, self.decider.kind, self.decider.decide, &request, Depth::Answer))
             }
             (_, first) => {

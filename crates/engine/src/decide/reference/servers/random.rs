@@ -107,7 +107,8 @@ fn is_safe(decide: &Decide, set: &Set, request: &Request, readings: &[(String, S
     let mut room = Readings::default();
     let asked = decide.asked(request, &mut room);
     for (reading, who) in readings {
-        let (value, _) = super::super::decide(set, NormalizedRequest { path: Path::Is(reading), ..asked });
+        let (value, _) =
+            super::super::decide(set, NormalizedRequest { path: Path::Is(reading), ..asked }, decide.unknowns());
         let effect = if value == Value::NotApplicable { set.default } else { value.effect() };
         if effect != Some(Effect::Permit) {
             return Err(format!("is permitted, but {value:?} as {reading:?} for {who}"));

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::decide::cells::{Bounds as CellBounds, Suggested};
 use crate::decide::reference::changing::{Changing, Step};
 use crate::decide::shifts::{Certainty, Decision, Shift};
-use crate::decide::tests::world::{requests, set, sets, step};
+use crate::decide::tests::world::{requests, set, sets, step, unknowns};
 use crate::decide::*;
 use crate::{Scratch, Silent, ask};
 
@@ -62,8 +62,8 @@ pub(super) struct Sides {
 }
 
 pub(super) fn sides(most: usize) -> impl Strategy<Value = Sides> {
-    (sets(most), prop::collection::vec(step(), 1..4)).prop_map(|(set, steps)| {
-        let mut changing = Changing::new(rooted_set(set), Strictness::Strict);
+    (sets(most), prop::collection::vec(step(), 1..4), unknowns()).prop_map(|(set, steps, unknowns)| {
+        let mut changing = Changing::new(rooted_set(set), Strictness::Strict, unknowns);
         let (own, before) = (changing.set(), changing.decide().clone());
         changing.change(steps.into_iter().map(rooted_step).collect());
         let (other, after) = (changing.set(), changing.decide().clone());
