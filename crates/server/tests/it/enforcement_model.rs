@@ -11,6 +11,7 @@ mod expressions;
 mod facts;
 mod identity;
 mod model;
+mod omission;
 mod paths;
 mod policies;
 mod product;
@@ -83,6 +84,8 @@ fn no_request_goes_on_that_the_model_stops() {
     }
     // One of each world: others of it have the same cause, mostly.
     opened.dedup_by_key(|difference: &mut Difference| difference.number);
+    // What is decided says more than what is refused before.
+    opened.sort_by_key(|difference| difference.model == Word::Refused);
     for difference in opened.iter().take(shown()) {
         println!("{}", shrink::smallest(difference, &runtime));
     }

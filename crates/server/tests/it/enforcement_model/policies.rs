@@ -72,16 +72,16 @@ pub(super) fn in_every_reading(request: &Request, path: &Path, holds: impl Fn(&S
     }
 }
 
-/// Whether a policy is in force.
-pub(super) fn is_in_force(policy: &Json, request: &Request) -> Truth {
-    let is_on = policy.get("enabled") != Some(&Json::Bool(false));
-    let valid = policy.get("valid").map_or(Truth::Yes, |valid| within_times(valid, request.time));
-    Truth::all([Truth::of(is_on), valid])
+/// Whether a policy is switched on.
+pub(super) fn is_on(policy: &Json) -> Truth {
+    Truth::of(policy.get("enabled") != Some(&Json::Bool(false)))
 }
 
-/// Whether a policy applies that is in force.
+/// Whether a policy applies that is switched on.
 pub(super) fn applies(policy: &Json, request: &Request, path: &Path) -> Truth {
-    in_every_reading(request, path, |seen| Truth::all([about(policy, seen), conditions(policy, seen)]))
+    let valid = policy.get("valid").map_or(Truth::Yes, |valid| within_times(valid, request.time));
+    let holds = |seen: &Seen<'_>| Truth::all([about(policy, seen), conditions(policy, seen)]);
+    Truth::all([valid, in_every_reading(request, path, holds)])
 }
 
 /// Whether a policy, or the target of a set, is about a request.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use super::facts::{Path, Request, Truth};
-use super::policies::{about, applies, in_every_reading, is_in_force};
+use super::policies::{about, applies, in_every_reading, is_on};
 
 /// What could become of a policy or a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,9 +129,9 @@ fn member(node: &Json, request: &Request, path: &Path) -> Member {
         }
         None => {
             let inner = Outcomes::of_effect(node["effect"].as_str().unwrap_or_default());
-            let force = is_in_force(node, request);
-            let target = Truth::all([force, in_every_reading(request, path, |seen| about(node, seen))]);
-            (inner, target, BTreeSet::new(), Truth::all([force, applies(node, request, path)]))
+            let on = is_on(node);
+            let target = Truth::all([on, in_every_reading(request, path, |seen| about(node, seen))]);
+            (inner, target, BTreeSet::new(), Truth::all([on, applies(node, request, path)]))
         }
     };
     let outcomes = match applicable {
