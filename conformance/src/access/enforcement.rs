@@ -21,7 +21,7 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     let http = case.field("http");
     let identity = identity_text(http);
     let identity = identity.map_or(Identity::Absent, |text| Identity::read(&text));
-    let reported = matches!(identity, Identity::Unreadable);
+    let reported = matches!(identity, Identity::Unreadable(_));
     let path = http.get("path").and_then(Json::as_str).context("the request has no path")?;
     let agent = header(http, "User-Agent").map(|agent| ("user-agent".into(), Fact::Text(agent.into())));
     let request = HttpRequest {

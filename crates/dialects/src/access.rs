@@ -8,6 +8,7 @@
 //! - [`request`]: requests as documents have them
 //! - [`proxies`]: requests that wait in a proxy, and whom to believe what it says
 //! - [`decider`]: who decides, and the last step of every request before that
+//! - [`host`]: hosts in the one form in which they are compared
 //! - [`reach`]: which of all known requests are permitted
 //! - `shifts`: which of all possible requests other policies decide otherwise
 //! - [`invariants`]: what all possible requests of a region must get
@@ -15,6 +16,7 @@
 //! - [`arrivals`]: how tests describe requests that arrive from outside
 //! - [`view`]: answers in the shape of the original
 //! - [`enforce`]: what an enforcement point does with a request
+//! - [`token_claims`]: whom verified tokens name
 //! - [`authzen`]: requests and answers of the Authorization API of `AuthZEN`
 //! - [`javascript`]: patterns of the original, which are JavaScript regular expressions
 //! - [`store`]: policies by id, in the order in which they came
@@ -29,6 +31,7 @@ mod documents;
 pub mod enforce;
 pub mod facts;
 mod findings;
+pub mod host;
 pub mod identity;
 pub mod invariants;
 pub mod javascript;
@@ -46,6 +49,7 @@ pub mod seeding;
 pub mod shapes;
 mod shifts;
 pub mod store;
+pub mod token_claims;
 pub mod view;
 mod window;
 

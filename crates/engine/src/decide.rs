@@ -21,8 +21,10 @@ mod family;
 mod flip;
 mod glob;
 mod index;
+mod load;
 mod mutant;
 mod number;
+mod openings;
 mod path;
 mod pattern;
 mod reads;
@@ -48,8 +50,10 @@ pub use family::{
 };
 pub use flip::{Change, Edit, changes};
 pub use glob::{BadPattern, ForeignPattern, Glob, MAX_LENGTH, MAX_REGEX, MAX_WILDCARDS, PatternProblem, Wildcard};
+pub use load::Load;
 pub use mutant::{Mutant, MutantOf, Mutation, mutants};
 pub use number::Number;
+pub use openings::{Opening, openings};
 pub use path::{BadPath, PathReading, Readings};
 pub use pattern::{MOST_ALTERNATIVES, MOST_STEPS, MOST_WEIGHT, Pattern, longest_text};
 pub use request::{

@@ -234,6 +234,9 @@ impl Reporter<'_> {
         if let Some(entry) = self.decide.failing(self.request) {
             return Doubt::Policy(self.unknown(Doubtful::Policy(entry)));
         }
+        if self.decide.takes_too_much(self.hits) {
+            return Doubt::Steps(self.decide.load().most_steps());
+        }
         if candidates.is_empty() {
             return Doubt::NotLookedInto;
         }

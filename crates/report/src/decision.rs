@@ -68,9 +68,14 @@ impl<'d> Decision<'d> {
     }
 
     /// A request about which nothing can be asked.
-    pub fn undecided(reason: &'d str) -> Self {
-        let reason = Some(Cow::Borrowed(reason));
+    pub fn undecided(reason: impl Into<Cow<'d, str>>) -> Self {
+        let reason = Some(reason.into());
         Self { outcome: Outcome::Undecided, policy: None, reason, obligations: Vec::new(), advice: Vec::new() }
+    }
+
+    /// A request that is denied before any policy is asked.
+    pub fn refused(reason: &'d str) -> Self {
+        Self { outcome: Outcome::Deny, ..Self::undecided(reason) }
     }
 }
 
@@ -141,9 +146,14 @@ fn unknown_among(decide: &Decide, hits: &[Hit<Measure>], counts: impl Fn(EntryId
 }
 
 fn why_undecided(decide: &Decide, request: &Request, hits: &[Hit<Measure>]) -> Undecided {
+    if decide.takes_too_much(hits) {
+        return Undecided::Steps(decide.load().most_steps());
+    }
     let policies = unknown_policies(decide, hits);
     let mut room = Readings::default();
-    match (decide.asked(request, &mut room).path, decide.bad_path(request)) {
+    let path = decide.asked(request, &mut room).path;
+    let bad = if matches!(path, Path::Unknown) { decide.bad_path(request) } else { None };
+    match (path, bad) {
         (Path::Several(readings), _) => {
             Undecided::Readings { readings: readings.iter().map(ToString::to_string).collect(), policies }
         }

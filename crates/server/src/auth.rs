@@ -13,6 +13,7 @@ mod bootstrap;
 mod caller;
 mod certificate;
 mod cut;
+mod end_users;
 mod endpoint;
 mod error;
 mod examine;
@@ -38,6 +39,7 @@ pub(crate) use self::access::{Access, Sort, Touched, named};
 pub(crate) use self::caller::{AuthMethod, Caller, Standing};
 pub(crate) use self::certificate::Certificate;
 pub(crate) use self::cut::{Names, UNTOLD};
+pub(crate) use self::end_users::{Brought, EndUsers, Whose, lines as end_user_lines};
 pub use self::error::SecurityError;
 pub(crate) use self::examine::examine;
 pub(crate) use self::secret::Secret;
@@ -62,6 +64,7 @@ pub(crate) struct Auth {
     settings: Security,
     tokens: ArcSwap<Tokens>,
     jwt: Option<Jwt>,
+    end_users: EndUsers,
     rights: ArcSwap<Rights>,
     anonymous: Anonymous,
     /// How often files were read again.
@@ -91,9 +94,10 @@ impl Auth {
             Some(settings) => Some(Jwt::open(settings, reloads.clone()).await?),
             None => None,
         };
+        let end_users = EndUsers::open(&settings.enforcement, &config.access.trust.identity_header).await?;
         let (tokens, rights) = (ArcSwap::from_pointee(tokens), ArcSwap::from_pointee(rights));
         let anonymous = config.anonymous();
-        let auth = Self { settings, tokens, jwt, rights, anonymous, reloads };
+        let auth = Self { settings, tokens, jwt, end_users, rights, anonymous, reloads };
         Ok((auth, secret))
     }
 
@@ -147,15 +151,27 @@ impl Auth {
             tracing::error!(%error, "the issuer's keys could not be reloaded; the previous ones stay in use");
             broken.push(error);
         }
+        for error in self.end_users.refresh().await {
+            tracing::error!(%error, "the keys for tokens of end users could not be reloaded; the previous ones stay in use");
+            broken.push(error);
+        }
         self.reloads.send_modify(|count| *count += 1);
         broken
     }
 
     /// What goes on beside requests.
     pub(crate) async fn follow(&self) {
-        if let Some(jwt) = &self.jwt {
-            jwt.follow().await;
-        }
+        let own = async {
+            if let Some(jwt) = &self.jwt {
+                jwt.follow().await;
+            }
+        };
+        futures::join!(own, self.end_users.follow());
+    }
+
+    /// Whom tokens of end users name.
+    pub(crate) fn end_users(&self) -> &EndUsers {
+        &self.end_users
     }
 
     /// Who asks, and by which credentials: what is read again from now on may not let them in.

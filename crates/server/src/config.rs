@@ -4,7 +4,9 @@ mod operations;
 mod security;
 
 pub use operations::{DecisionLog, DecisionLogTo, LogFormat, Operations, WhenFull};
-pub use security::{Admission, Anonymous, Clients, Jwt, KeysLocation, Known, Need, Security, Tls};
+pub use security::{
+    Admission, Anonymous, Clients, EndUserJwt, Enforcement, Issuer, Jwt, KeysLocation, Known, Need, Security, Tls,
+};
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -16,6 +18,7 @@ pub use ipnet::IpNet;
 use smol_str::SmolStr;
 use upheld_dialects::access::POLICY;
 pub use upheld_dialects::access::proxies::Trust;
+pub use upheld_dialects::access::token_claims::{Attributes, ClaimPath, TokenClaims};
 use upheld_dialects::default_editions;
 use upheld_engine::Companions;
 use upheld_store::{Memory, Postgres, Retention, Sqlite, Store};

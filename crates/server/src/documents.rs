@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue};
+use serde::de::DeserializeOwned;
 use upheld_dialects::{Identities, Identity};
 use upheld_loader::Format;
 use upheld_model::tree::{Kind, Value};
@@ -58,6 +59,12 @@ pub(crate) fn format_of_question(headers: &HeaderMap) -> Result<Format, Problem>
     let form = |value: &HeaderValue| value.as_bytes().starts_with(b"application/x-www-form-urlencoded");
     let plain = headers.get(CONTENT_TYPE).is_none_or(form) && !headers.contains_key(CONTENT_ENCODING);
     if plain { Ok(Format::Json) } else { format(headers) }
+}
+
+/// A body of JSON in a shape of its own. A key that is there twice could be understood in two ways, and is refused as in all other bodies.
+pub(crate) fn shaped<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, Problem> {
+    Body::read(bytes, Format::Json)?;
+    serde_json::from_slice(bytes).map_err(|error| Problem::bad_request(format!("this is not {what}: {error}")))
 }
 
 /// A body that was read.

@@ -12,9 +12,10 @@ mod description;
 mod documents;
 mod events;
 mod extract;
-mod forward;
+pub(crate) mod forward;
 mod inventory;
 mod middleware;
+mod misdirected;
 mod native;
 mod operations;
 mod pages;
@@ -85,7 +86,7 @@ pub(crate) fn router(app: Shared) -> Router {
         .merge(grpc::router(&app))
         .layer(Middleware(Shared::clone(&app)));
     // Pages ask what programs ask, by the same way in.
-    let pages = pages::router(app, api.clone());
+    let pages = pages::router(app, api.clone()).layer(axum::middleware::from_fn(misdirected::refuse));
     api.merge(pages)
 }
 

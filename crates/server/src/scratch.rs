@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use upheld_answers::report::Decision;
-use upheld_dialects::access::decider::{CompleteRequest, Decider};
+use upheld_dialects::access::decider::{BatchBudget, CompleteRequest, Decider};
 use upheld_engine::Scratch;
 use upheld_engine::decide::Decide;
 
@@ -15,6 +15,15 @@ thread_local! {
 /// Decides a request.
 pub(crate) fn decide<'v>(decider: Decider<'v>, request: &CompleteRequest) -> Decision<'v> {
     SCRATCH.with_borrow_mut(|scratch| decider.decision(request, scratch))
+}
+
+/// Decides one request of a batch.
+pub(crate) fn decide_within<'v>(
+    decider: Decider<'v>,
+    request: &CompleteRequest,
+    budget: &mut BatchBudget,
+) -> Decision<'v> {
+    SCRATCH.with_borrow_mut(|scratch| decider.decision_within(request, scratch, budget))
 }
 
 /// Steps of patterns that nobody notices: a tenth of a millisecond.

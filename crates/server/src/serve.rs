@@ -19,7 +19,7 @@ use upheld_store::{NotWhole, Revision, Store, StoreError};
 
 use self::connections::Acceptor;
 use crate::app::{App, Shared};
-use crate::auth::{Auth, Secret, SecurityError};
+use crate::auth::{Auth, Secret, SecurityError, end_user_lines};
 use crate::config::{Anonymous, Config};
 use crate::folders::Folders;
 use crate::limits::Gate;
@@ -104,6 +104,11 @@ impl Running {
     /// Whom it believes what proxies pass on, in words.
     pub fn trusted(&self) -> Vec<String> {
         self.app.config.access.trust.lines()
+    }
+
+    /// Whose tokens of end users it verifies where proxies ask, in words.
+    pub fn end_users(&self) -> Vec<String> {
+        end_user_lines(&self.app.config.security.enforcement)
     }
 
     /// What those may do at most who do not say who they are.

@@ -3,13 +3,16 @@
 
 mod admission;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use tokio::sync::{Mutex, MutexGuard};
+use upheld_dialects::access::claim::STORED;
 use upheld_governance::Outcome;
 use upheld_loader::load::Broken;
+use upheld_model::{Diagnostic, Diagnostics, Fault, Severity};
 use upheld_report::Shifts;
 use upheld_report::compliance::Ruled;
 use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State, Store, StoreError};
@@ -147,6 +150,21 @@ impl From<StoreError> for Refusal {
     }
 }
 
+/// Refuses documents with parts that can never match. Those that a store holds already load with a warning, until they are written again.
+fn can_match(view: &View, changes: &[Change]) -> Result<(), Box<Broken>> {
+    let files = view.loaded.snapshot.files();
+    let written: HashSet<String> = changes.iter().map(|change| format!("{STORED}{}", change.key())).collect();
+    let is_written = |warning: &&Diagnostic| {
+        let file = warning.label.as_ref().and_then(|label| files.get(label.source));
+        file.is_some_and(|file| written.contains(file.name.as_str()))
+    };
+    let tolerated = view.loaded.warnings.as_slice().iter().filter(|warning| warning.fault == Fault::ImpossibleMatch);
+    let refused = tolerated.filter(is_written).cloned();
+    let mut diagnostics = Diagnostics::default();
+    diagnostics.extend(refused.map(|warning| Diagnostic { severity: Severity::Error, ..warning }));
+    if diagnostics.errors() == 0 { Ok(()) } else { Err(Box::new(Broken { files: files.clone(), diagnostics })) }
+}
+
 /// How often a write tries again because another server was faster.
 const TRIES: usize = 8;
 
@@ -209,6 +227,7 @@ impl Writer {
         }
         let mut view =
             next(Arc::new(before.state.with(&changes)), Arc::clone(&before)).await.map_err(Refusal::Broken)?;
+        can_match(&view, &changes).map_err(Refusal::Broken)?;
         if let Some(moved) = Moves::after(&changes, &view) {
             (changes, effects) = effective(&before.state, &moved);
             let after = Arc::new(before.state.with(&changes));

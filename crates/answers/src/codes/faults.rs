@@ -134,9 +134,9 @@ pub(super) fn fault(fault: Fault) -> Meaning {
         ),
         Fault::ImpossibleMatch => (
             "a policy that can never match",
-            "Its conditions contradict each other, or it wants something that its kind does not look at.",
-            "a condition that a claim is above 5 and one that it is below 3",
-            "one of them",
+            "Its conditions contradict each other, it wants something that its kind does not look at, or a part of it is written so that no request meets it.",
+            "a condition that a claim is above 5 and one that it is below 3; host: admin.example.com:8443 in a deny",
+            "one of them; host: admin.example.com",
         ),
         Fault::Redundant => (
             "a policy that changes nothing",

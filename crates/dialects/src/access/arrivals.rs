@@ -13,7 +13,7 @@ use upheld_report::Report;
 use super::authzen::AuthZen;
 use super::decider::{CompleteRequest, Decider};
 use super::enforce::{Arriving, EnforcementPoint, HttpRequest, Why};
-use super::proxies::{Attributes, Forwarded, Headers, Trust};
+use super::proxies::{Attributes, Forwarded, Headers, Protocol, Trust};
 use crate::shape::{Shape, list, map_of, optional, required};
 
 /// A request as it arrives.
@@ -104,10 +104,11 @@ impl Arrival {
             },
             How::Forwarded { method, below, headers, peer } => {
                 let headers = headers.clone();
-                let forwarded = Forwarded { method, below, headers, peer: Some(*peer), now: self.now };
+                let (protocol, peer) = (Protocol::default(), Some(*peer));
+                let forwarded = Forwarded { method, below, protocol, headers, peer, now: self.now };
                 match forwarded.request(&self.trust) {
                     Ok(http) => self.enforced(decider, &http),
-                    Err(ambiguous) => undecided(ambiguous.reason()),
+                    Err(ambiguous) => undecided(&ambiguous.to_string()),
                 }
             }
             How::Envoy(attributes) => match attributes.request(&self.trust) {
@@ -120,7 +121,8 @@ impl Arrival {
     fn enforced(&self, decider: Decider<'_>, http: &HttpRequest) -> Arrived {
         match (EnforcementPoint { decider, understood: &[] }).arrives(http, Some(self.now)) {
             Arriving::Asks(request) => Arrived::Asks(request),
-            Arriving::Undecided(reason) => Arrived::Told("undecided", Some(reason.to_owned())),
+            Arriving::Undecided(reason) => Arrived::Told("undecided", Some(reason)),
+            Arriving::Refused(reason) => Arrived::Told("deny", Some(reason.to_owned())),
             Arriving::GoesOn(Why::Excluded) => Arrived::Told("excluded", None),
             Arriving::GoesOn(_) => Arrived::Told("permit", None),
         }

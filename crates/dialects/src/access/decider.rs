@@ -6,7 +6,7 @@
 //! | fact | becomes |
 //! |---|---|
 //! | the time, where nobody says when | now |
-//! | hosts | lower case, without port and final dot |
+//! | hosts | their one form; a text that is no host is not known |
 //! | names of headers | lower case; several values of one name are not known |
 //! | the path of a resource of the type `route`, where nobody says it | its id |
 //! | subjects, resources, actions | with what the directory has of them; what the request says wins, and what is null says nothing |
@@ -27,6 +27,7 @@ use upheld_report::Decision;
 
 use super::authzen::Directory;
 use super::authzen::directory::{Entry, names_of};
+use super::host::host_fact;
 use super::manifest::Manifest;
 use super::request::UNDEFINED;
 use super::{Deciding, Edition, POLICY, reader};
@@ -111,6 +112,39 @@ impl<'s> Decider<'s> {
     pub fn decision(&self, request: &CompleteRequest, scratch: &mut Scratch<Decide>) -> Decision<'s> {
         let decided = self.decided(request, scratch);
         Decision::of(self.files, self.decide, request, &decided, scratch.hits())
+    }
+}
+
+impl<'s> Decider<'s> {
+    /// Decides one request of a batch. When the batch has used its steps, what is left of it is undecided.
+    pub fn decision_within(
+        &self,
+        request: &CompleteRequest,
+        scratch: &mut Scratch<Decide>,
+        budget: &mut BatchBudget,
+    ) -> Decision<'s> {
+        if budget.left == 0 {
+            return Decision::undecided(BATCH_IS_OVER);
+        }
+        let decision = self.decision(request, scratch);
+        budget.left = budget.left.saturating_sub(self.decide.steps(request, scratch.hits()));
+        decision
+    }
+}
+
+/// Steps that are left for the requests of one batch.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchBudget {
+    left: usize,
+}
+
+/// Steps that the requests of one batch may take together: ten thousand ordinary requests take a tenth of them.
+pub const STEPS_OF_BATCH: usize = 1 << 22;
+const BATCH_IS_OVER: &str = "undecided: the batch has used its 4 194 304 steps; send fewer requests at once";
+
+impl Default for BatchBudget {
+    fn default() -> Self {
+        Self { left: STEPS_OF_BATCH }
     }
 }
 
@@ -282,7 +316,7 @@ pub(super) fn text_of(fact: Option<&Fact>) -> Maybe<SmolStr> {
 fn in_one_way(facts: &mut Facts) {
     if let Some(host) = facts.get("host").filter(|fact| **fact != Fact::Null) {
         let host = match host {
-            Fact::Text(host) => Fact::Text(host_name(host)),
+            Fact::Text(host) => host_fact(host),
             _ => Fact::Unknown,
         };
         facts.set("host", host);
@@ -311,14 +345,6 @@ pub(super) fn headers_of(given: &Facts) -> Facts {
         headers.set(&name, if is_new { value } else { Fact::Unknown });
     }
     headers
-}
-
-/// The host that is meant, of the many ways in which it can be written.
-pub fn host_name(written: &str) -> SmolStr {
-    let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let host = written.trim();
-    let host = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(host, _)| host);
-    host.trim_end_matches('.').to_lowercase().into()
 }
 
 /// The type of resources whose id is a path, or the template of one.

@@ -11,7 +11,7 @@ use upheld_report::{Decision, Duty};
 
 use super::Edition;
 use super::decider::{CompleteRequest, Decider};
-pub use super::identity::Identity;
+pub use super::identity::{Identity, Said, Unproven, Unreadable};
 
 /// A request of HTTP as an enforcement point sees it. What it cannot see is not known.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub enum Enforced {
     Continue(Why),
     /// It is answered with 403 and this body.
     Forbidden(Json),
+    /// It is answered with 401 and this body: what it brings does not prove who asks.
+    Unauthorized(Json),
 }
 
 /// Why a request goes on.
@@ -66,7 +68,9 @@ pub enum Arriving {
     /// It goes on; nobody is asked.
     GoesOn(Why),
     /// Nothing can be asked about it, and this is why.
-    Undecided(&'static str),
+    Undecided(String),
+    /// It brings a token that is not accepted, and this is why.
+    Refused(&'static str),
     /// This is asked.
     Asks(Box<CompleteRequest>),
 }
@@ -91,9 +95,6 @@ pub struct EnforcementPoint<'e> {
     pub understood: &'e [SmolStr],
 }
 
-/// Why nothing can be asked about a caller.
-const UNREADABLE: &str = "undecided: the identity of the caller cannot be read, or is there twice";
-
 impl<'e> EnforcementPoint<'e> {
     /// Decides a request.
     pub fn enforce(&self, http: &HttpRequest) -> Enforced {
@@ -105,6 +106,11 @@ impl<'e> EnforcementPoint<'e> {
         let (decision, request) = match self.arrives(http, now) {
             Arriving::GoesOn(why) => return Judged::unasked(why),
             Arriving::Undecided(reason) => (Decision::undecided(reason), None),
+            Arriving::Refused(reason) => {
+                let body = json!({"error": "Unauthorized", "reason": reason});
+                let decision = Some(Decision::refused(reason));
+                return Judged { enforced: Enforced::Unauthorized(body), decision, request: None };
+            }
             Arriving::Asks(request) => {
                 let decision = self.decider.decision(&request, &mut Scratch::default());
                 (decision, Some(*request))
@@ -119,12 +125,19 @@ impl<'e> EnforcementPoint<'e> {
         if self.is_excluded(http) {
             return Arriving::GoesOn(Why::Excluded);
         }
+        match &http.identity {
+            Identity::Unproven(Unproven::Refused(reason)) => return Arriving::Refused(reason),
+            Identity::Unproven(Unproven::Undecided(reason)) => return Arriving::Undecided((*reason).to_owned()),
+            _ => {}
+        }
         // What JavaScript takes for nothing is not an identity either.
         if edition == Edition::Compat && !http.identity.is_somebody() && decide.rules().is_empty() {
             return Arriving::GoesOn(Why::NoPolicies);
         }
-        let asks = |request| Arriving::Asks(Box::new(request));
-        self.request(http, now).map_or(Arriving::Undecided(UNREADABLE), asks)
+        match self.request(http, now) {
+            Ok(request) => Arriving::Asks(Box::new(request)),
+            Err(unreadable) => Arriving::Undecided(format!("undecided: {unreadable}")),
+        }
     }
 
     fn enforced(&self, decision: &Decision<'_>) -> Enforced {
@@ -179,13 +192,13 @@ impl<'e> EnforcementPoint<'e> {
         }
     }
 
-    /// The request that the policies are asked about; nothing if nobody can tell who asks.
-    fn request(&self, http: &HttpRequest, now: Option<Timestamp>) -> Option<CompleteRequest> {
+    /// The request that the policies are asked about, unless the caller cannot be read.
+    fn request(&self, http: &HttpRequest, now: Option<Timestamp>) -> Result<CompleteRequest, Unreadable> {
         let request = match self.decider.edition {
             Edition::Strict => strict(http, http.identity.subject(Edition::Strict)?),
             Edition::Compat => as_the_original(http, http.identity.subject(Edition::Compat)?),
         };
-        Some(self.decider.complete(request, now))
+        Ok(self.decider.complete(request, now))
     }
 }
 

@@ -33,6 +33,9 @@ pub fn facts_of(map: Value<'_>) -> Facts {
     map.entries().map(|(key, value)| (SmolStr::new(key.text()), fact_of(value))).collect()
 }
 
+/// From here on a floating number stands for several whole ones.
+const MANY_IN_ONE: f64 = 9_007_199_254_740_992.0;
+
 /// A fact of JSON.
 pub fn fact_of_json(value: &Json) -> Fact {
     match value {
@@ -40,7 +43,9 @@ pub fn fact_of_json(value: &Json) -> Fact {
         Json::Bool(truth) => Fact::Bool(*truth),
         Json::Number(number) => {
             let whole = number.as_i64().map(Number::from).or_else(|| number.as_u64().map(Number::from));
-            let number = whole.or_else(|| number.as_f64().map(Number::from));
+            // Of a number with a fraction or an exponent the digits are gone: from here on it could be one of several whole ones.
+            let other = || number.as_f64().filter(|number| number.abs() < MANY_IN_ONE).map(Number::from);
+            let number = whole.or_else(other);
             number.filter(|number| number.is_exact()).map_or(Fact::Unknown, Fact::Number)
         }
         Json::String(text) => Fact::Text(SmolStr::new(text)),

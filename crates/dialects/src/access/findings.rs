@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use upheld_engine::decide::shifts::{Bounds, Finding as Proved, Problem, lint};
-use upheld_engine::decide::{Decide, Effect, Rule};
+use upheld_engine::decide::{Decide, Effect, Load, Opening, Rule, Strictness, openings};
 use upheld_engine::{EntryId, Snapshot};
 use upheld_model::{Diagnostic, Fault, NodeRef};
 
@@ -21,9 +21,14 @@ pub(super) fn findings(snapshot: &Snapshot) -> Vec<Finding> {
         found.extend(lint(decide, &Bounds::default()).findings.iter().filter_map(|finding| set.told(finding)));
         found.extend(set.open_to_everybody());
         found.extend(set.literal_stars());
+        found.extend(openings(decide).iter().map(|opening| set.opened(opening)));
+        found.extend(set.expensive());
     }
     found
 }
+
+/// Steps of one request that are worth a note: about ten milliseconds.
+const MANY_STEPS: usize = 1 << 22;
 
 struct OfSet<'s> {
     snapshot: &'s Snapshot,
@@ -99,7 +104,38 @@ impl OfSet<'_> {
         .collect()
     }
 
-    /// Stars that are meant as wildcards where there are none.
+    /// A denial that an algorithm passes over where a fact is unknown.
+    fn opened(&self, opening: &Opening) -> Finding {
+        let Opening { policy, set, fact, request } = opening;
+        let name = self.name(*policy);
+        let set = if set.is_empty() { "the combining algorithm".to_owned() } else { format!("the set {set}") };
+        let message = format!("{set} permits requests that {name} denies, if the {fact} is unknown");
+        let told = Diagnostic::warning(Fault::FailsOpen, message)
+            .help(format!("for example: {}", example_of(request)))
+            .help("`deny-overrides` leaves such requests undecided, and enforcement refuses them");
+        Finding::from(self.at(told, *policy)).about(name)
+    }
+
+    /// The steps that the worst request takes, where they are many.
+    fn expensive(&self) -> Option<Finding> {
+        let load = self.decide.load();
+        let steps = load.worst();
+        if steps <= MANY_STEPS {
+            return None;
+        }
+        let heaviest = self.decide.rules().iter().max_by_key(|rule| Load::of(rule).worst())?;
+        let message = format!(
+            "one request can take {steps} steps: {} states of patterns, {} nodes of expressions",
+            load.patterns, load.expressions
+        );
+        let told = Diagnostic::note(Fault::Limit, message).help(format!(
+            "{} has the largest part; write texts instead of patterns where you know them",
+            heaviest.name
+        ));
+        Some(Finding::from(located(self.snapshot, told, heaviest.at)).about(heaviest.name.as_str()))
+    }
+
+    /// Stars that are meant as wildcards where there are none. Where they could keep nothing out, they are told when policies are read.
     fn literal_stars(&self) -> Vec<Finding> {
         let of_rule = |rule: &Arc<Rule>| {
             let name = rule.name.clone();
@@ -112,7 +148,9 @@ impl OfSet<'_> {
             });
             found.collect::<Vec<_>>()
         };
-        self.decide.rules().iter().flat_map(of_rule).collect()
+        let is_told =
+            |rule: &&Arc<Rule>| self.decide.strictness() == Strictness::Strict && rule.effect != Effect::Permit;
+        self.decide.rules().iter().filter(|rule| !is_told(rule)).flat_map(of_rule).collect()
     }
 
     fn name(&self, entry: EntryId) -> &str {

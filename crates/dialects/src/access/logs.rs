@@ -10,8 +10,8 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Severity, SourceId, Timestamp};
 use upheld_syntax::{Format, parse};
 
-use super::decider::host_name;
 use super::facts::fact_of;
+use super::host::host_fact;
 use super::{Edition, authzen, request};
 
 /// What stands in the decision log for something that nobody may read.
@@ -240,7 +240,7 @@ impl LogReader {
                 Part::Operation => request.action.operation = text(),
                 Part::Path => request.resource.path = path(value.text())?,
                 Part::App => request.resource.app = text(),
-                Part::Host => request.resource.facts.set("host", Fact::Text(host_name(value.text()))),
+                Part::Host => request.resource.facts.set("host", host_fact(value.text())),
                 Part::ResourceType => request.resource.kind = text(),
                 Part::ResourceId => request.resource.id = text(),
                 Part::Address => request.environment.ip = address(value.text()),

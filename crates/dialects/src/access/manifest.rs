@@ -9,6 +9,7 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, SourceId};
 
 use super::javascript::JavaScriptRegex;
+use super::policy::Standing;
 use super::policy::patterns::never_matches;
 use super::shapes::unknown_algorithm;
 use super::{Edition, OnlyIfEmpty};
@@ -120,13 +121,19 @@ pub fn shape() -> Shape {
 }
 
 /// Reads a manifest; every mistake is reported.
-pub fn read(source: SourceId, document: Value<'_>, edition: Edition, found: &mut Diagnostics) -> Option<Manifest> {
+pub fn read(
+    source: SourceId,
+    document: Value<'_>,
+    edition: Edition,
+    standing: Standing,
+    found: &mut Diagnostics,
+) -> Option<Manifest> {
     let get = |field: &str| document.get(field).filter(|value| value.kind() != Kind::Null);
     if edition == Edition::Strict && !Checker::new(source, found).check(document, &shape()) {
         return None;
     }
     let before = found.errors();
-    let mut reading = Reading { source, edition, found };
+    let mut reading = Reading { source, edition, standing, found };
     let algorithm = get("combiningAlgorithm").map(|word| reading.algorithm(word));
     let default = get("defaultEffect").map(|word| reading.default(word));
     let mut excludes = Vec::new();
@@ -159,6 +166,7 @@ fn seed(value: Value<'_>) -> SeedSettings {
 struct Reading<'f> {
     source: SourceId,
     edition: Edition,
+    standing: Standing,
     found: &'f mut Diagnostics,
 }
 
@@ -228,12 +236,20 @@ impl Reading<'_> {
         if is_expression || never.is_some() {
             let because = never.as_ref().map_or("looks like a regular expression", |never| never.because);
             let message = format!("the pattern `{text}` excludes nothing: it {because}");
-            let diagnostic = Diagnostic::error(Fault::WrongValue, message).at_value(self.source, path, "here");
-            let diagnostic = diagnostic.suggest(never.as_ref().map(|never| never.meant.as_str()));
+            let diagnostic = match self.standing {
+                Standing::New => Diagnostic::error(Fault::ImpossibleMatch, message),
+                Standing::Stored => Diagnostic::warning(Fault::ImpossibleMatch, message),
+            };
+            let diagnostic = diagnostic
+                .at_value(self.source, path, "here")
+                .suggest(never.as_ref().map(|never| never.meant.as_str()));
             self.found.push(diagnostic.help(
                 "excludes are whole paths with `*` and `**`: `/public/**`; the semantics `access/compat` reads expressions",
             ));
-            return None;
+            // A store's own document goes on to exclude that text alone.
+            if self.standing == Standing::New {
+                return None;
+            }
         }
         match Glob::parse(&text) {
             Ok(glob) => Some(Exclude { path: PathPattern::Glob(glob), methods }),

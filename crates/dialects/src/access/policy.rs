@@ -1,7 +1,8 @@
 //! One access policy, read strictly: whatever could mean something else than its author thinks is refused.
 
-mod conditions;
+pub(super) mod conditions;
 mod fact_tests;
+pub(super) mod never;
 pub(super) mod patterns;
 
 use std::cell::Cell;
@@ -9,14 +10,15 @@ use std::ops::Range;
 
 use smol_str::SmolStr;
 use upheld_engine::decide::{
-    ANY_METHOD, BadPattern, Condition, Effect, Fact, FactOf, FactTest, Glob, MOST_ALTERNATIVES, MOST_WEIGHT, Matcher,
+    ANY_METHOD, BadPattern, Condition, Effect, FactOf, FactTest, Glob, MOST_ALTERNATIVES, MOST_WEIGHT, Matcher,
     Operator, PathPattern, Rule, Status, Target, Test, Truth, Wildcard,
 };
 use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::{Kind, Span, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, Severity, SourceId};
 
-use self::patterns::never_matches;
+pub use self::never::Standing;
+use self::never::is_token;
 use super::shapes::Fields;
 use crate::shape::{Checker, Shape};
 
@@ -38,13 +40,19 @@ impl PolicyReader {
     }
 
     /// Reads one policy with its id; every mistake is reported.
-    pub fn read(&self, source: SourceId, policy: Value<'_>, found: &mut Diagnostics) -> Option<Rule> {
+    pub fn read(
+        &self,
+        source: SourceId,
+        policy: Value<'_>,
+        standing: Standing,
+        found: &mut Diagnostics,
+    ) -> Option<Rule> {
         if !Checker::new(source, found).check(policy, &self.shape) {
-            self.rest(policy, &mut Reading::new(source, found));
+            self.rest(policy, &mut Reading::new(source, standing, found));
             return None;
         }
         let id = policy.get(&self.fields.id)?;
-        let mut reading = Reading::new(source, found);
+        let mut reading = Reading::new(source, standing, found);
         let valid = reading.id(id);
         let rule = self.rule(policy, SmolStr::new(id.text()), &mut reading)?;
         valid.then_some(rule)
@@ -56,14 +64,15 @@ impl PolicyReader {
         source: SourceId,
         body: Value<'_>,
         name: SmolStr,
+        standing: Standing,
         found: &mut Diagnostics,
     ) -> Option<Rule> {
-        self.rule(body, name, &mut Reading::new(source, found))
+        self.rule(body, name, &mut Reading::new(source, standing, found))
     }
 
     /// Reads which requests something is about, written as in a policy.
     pub(super) fn region(&self, source: SourceId, region: Value<'_>, found: &mut Diagnostics) -> Option<Rule> {
-        let mut reading = Reading::new(source, found);
+        let mut reading = Reading::new(source, Standing::New, found);
         let before = reading.found.errors();
         let (target, conditions) = self.matching(region, &mut reading);
         let at = NodeRef { source, node: region.number() };
@@ -127,6 +136,8 @@ impl PolicyReader {
 pub(super) struct Reading<'f> {
     pub(super) source: SourceId,
     pub(super) found: &'f mut Diagnostics,
+    /// Whether a store holds the document already.
+    standing: Standing,
     /// Whether an alternative that must not fit is being read.
     negated: bool,
     /// What a pattern means that no path looks like.
@@ -137,8 +148,8 @@ pub(super) struct Reading<'f> {
 
 impl<'f> Reading<'f> {
     /// For policies of one file.
-    pub(super) fn new(source: SourceId, found: &'f mut Diagnostics) -> Self {
-        Self { source, found, negated: false, never: Severity::Error, weight: 0 }
+    pub(super) fn new(source: SourceId, standing: Standing, found: &'f mut Diagnostics) -> Self {
+        Self { source, found, standing, negated: false, never: Severity::Error, weight: 0 }
     }
 
     /// Refuses a value.
@@ -273,6 +284,8 @@ impl<'f> Reading<'f> {
 
     pub(super) fn subject(&mut self, item: Value<'_>) -> Matcher {
         let mut tests = Vec::new();
+        self.literal_stars(item, &["id", "type", "group"]);
+        self.roles_are_no_expressions(item);
         tests.extend(texts(item, "id").map(Test::Id));
         tests.extend(texts(item, "type").map(Test::SubjectType));
         tests.extend(self.wild(item, "role").map(Test::Role));
@@ -283,19 +296,19 @@ impl<'f> Reading<'f> {
 
     pub(super) fn resource(&mut self, item: Value<'_>) -> Matcher {
         let mut tests = Vec::new();
+        self.literal_stars(item, &["id", "type"]);
         tests.extend(self.wild(item, "app").map(Test::App));
         tests.extend(self.paths(item));
         tests.extend(texts(item, "type").map(Test::Type));
         tests.extend(texts(item, "id").map(Test::ResourceId));
         tests.extend(item.get("owner").filter(|owner| owner.kind() != Kind::Null).map(|_| Test::OwnedBySubject));
-        if let Some(hosts) = texts(item, "host") {
-            let values = hosts.into_iter().map(|host| Fact::Text(host.to_lowercase().into())).collect();
+        if let Some(hosts) = self.hosts(item) {
             tests.push(Test::Fact(FactTest {
                 of: FactOf::Resource,
                 name: SmolStr::new_static("host"),
                 called: None,
                 path: vec![SmolStr::new_static("host")],
-                operator: Operator::In(values),
+                operator: Operator::In(hosts),
                 absent: if self.negated { Truth::Error } else { Truth::False },
                 mismatch: Truth::False,
             }));
@@ -307,9 +320,9 @@ impl<'f> Reading<'f> {
 
     pub(super) fn action(&mut self, item: Value<'_>) -> Matcher {
         let mut tests = Vec::new();
+        self.literal_stars(item, &["operation"]);
         for method in items(item, "method") {
-            let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'+-.^_`|~".contains(&byte);
-            if method.text() != ANY_METHOD && !method.text().bytes().all(token) {
+            if method.text() != ANY_METHOD && (!is_token(method.text()) || method.text().contains('*')) {
                 let message = format!("`{}` is not a valid HTTP method", method.text());
                 self.wrong(method, message, "expected a method such as `GET`, or `*` for any");
             }
@@ -351,19 +364,6 @@ impl<'f> Reading<'f> {
             }
         }
         Some(Test::Path(patterns))
-    }
-
-    fn looks_like_no_path(&mut self, value: Value<'_>) {
-        let Some(never) = never_matches(value.text()) else { return };
-        let message = format!("the pattern `{}` matches no path: it {}", shortened(value.text()), never.because);
-        let severity = if self.negated { Severity::Error } else { self.never };
-        let diagnostic = match severity {
-            Severity::Error => Diagnostic::error(Fault::WrongValue, message),
-            _ => Diagnostic::warning(Fault::WrongValue, message),
-        };
-        let help =
-            format!("did you mean `{}`? To mean just that text, write a `\\` before `{{`, `[` or `%`", never.meant);
-        self.found.push(diagnostic.at_value(self.source, value, "never matches").help(help));
     }
 
     fn bad_pattern(&mut self, value: Value<'_>, bad: &BadPattern) {

@@ -17,7 +17,7 @@ pub use self::after::Withdrawn;
 pub use self::nested::set_shape;
 use super::claim::{Claim, STORED, is_named};
 use super::manifest::{self, Manifest};
-use super::policy::PolicyReader;
+use super::policy::{PolicyReader, Standing};
 use super::seeding::DEFAULT_ENVIRONMENT;
 use super::shapes::Fields;
 use super::{Edition, OnlyIfEmpty, Seeds, compat};
@@ -133,7 +133,7 @@ impl<'f> PolicySetBuilder<'f> {
             return self;
         }
         // Whether policies of files count depends on manifests.
-        let stored = |source| self.files.get(source).is_some_and(|file| file.name.starts_with(STORED));
+        let stored = |source| self.standing(source) == Standing::Stored;
         let as_read = |rule: &Rule| rule.status == Status::On || stored(rule.at.source);
         let is_known = |rule: &&Arc<Rule>| same(rule.at.source) && as_read(rule);
         let mut rules = FxHashMap::with_capacity_and_hasher(decide.rules().len(), FxBuildHasher);
@@ -141,6 +141,12 @@ impl<'f> PolicySetBuilder<'f> {
         let mut builder = Self { known: Known { rules, before: Some((decide, files)) }, ..self };
         builder.members.reserve(decide.rules().len() + 1);
         builder
+    }
+
+    /// Whether a store holds the documents of a source. What of them may be written is decided where they are written.
+    fn standing(&self, source: SourceId) -> Standing {
+        let is_stored = self.files.get(source).is_some_and(|file| file.name.starts_with(STORED));
+        if is_stored { Standing::Stored } else { Standing::New }
     }
 
     /// Reads a document.
@@ -172,7 +178,7 @@ impl<'f> PolicySetBuilder<'f> {
 
     /// A policy that another reader has checked, given its id.
     pub fn named(&mut self, source: SourceId, body: Value<'_>, name: &str, at: NodeRef, found: &mut Diagnostics) {
-        if let Some(rule) = self.reader.body(source, body, SmolStr::new(name), found) {
+        if let Some(rule) = self.reader.body(source, body, SmolStr::new(name), self.standing(source), found) {
             self.keep(Arc::new(Rule { at, ..rule }), Again::Refused, found);
         }
     }
@@ -192,7 +198,7 @@ impl<'f> PolicySetBuilder<'f> {
 
     fn read_strictly(&self, source: SourceId, policy: Value<'_>, found: &mut Diagnostics) -> Option<Arc<Rule>> {
         let known = self.known.at(NodeRef { source, node: policy.number() });
-        known.or_else(|| self.reader.read(source, policy, found).map(Arc::new))
+        known.or_else(|| self.reader.read(source, policy, self.standing(source), found).map(Arc::new))
     }
 
     fn keep(&mut self, rule: Arc<Rule>, again: Again, found: &mut Diagnostics) {
@@ -234,7 +240,9 @@ impl<'f> PolicySetBuilder<'f> {
     }
 
     fn settings(&mut self, source: SourceId, document: Value<'_>, found: &mut Diagnostics) {
-        let Some(manifest) = manifest::read(source, document, self.edition, found) else { return };
+        let Some(manifest) = manifest::read(source, document, self.edition, self.standing(source), found) else {
+            return;
+        };
         let before = self.members.len();
         for item in document.get("policies").into_iter().flat_map(Value::items) {
             self.policy(source, item, Again::Refused, found);

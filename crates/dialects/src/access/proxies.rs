@@ -9,5 +9,5 @@ pub mod forward;
 pub mod trust;
 
 pub use self::envoy::Attributes;
-pub use self::forward::Forwarded;
+pub use self::forward::{Forwarded, Protocol};
 pub use self::trust::{Headers, HeadersGiven, Trust};

@@ -1,7 +1,9 @@
 //! Requests as documents have them.
 
 use smol_str::SmolStr;
-use upheld_engine::decide::{Action, Environment, Fact, Facts, Maybe, Names, Number, Request, Resource, Subject};
+use upheld_engine::decide::{
+    Action, Environment, Fact, FactOf, Facts, Maybe, Names, Number, Request, Resource, Subject,
+};
 use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId, Timestamp};
@@ -174,8 +176,8 @@ impl Reading<'_> {
 
     fn action(&mut self, part: Option<Value<'_>>) -> Action {
         let part = self.map(part, "action");
-        let fields = Fields::of(part, ["method", "operation"]);
-        self.refuse(&fields, "`action`", |key| typo(key, &fields.names));
+        let fields = Fields::of(part, ACTION_FIELDS);
+        self.refuse(&fields, "`action`", |key| typo(key, &ACTION_FIELDS));
         let [method, operation] = fields.known;
         let method = match (self.text(method, "method"), self.edition) {
             // The original fails on a request without a method.
@@ -189,9 +191,7 @@ impl Reading<'_> {
     fn resource(&mut self, part: Option<Value<'_>>) -> Resource {
         let part = self.map(part, "resource");
         let fields = Fields::of(part, ["app", "path", "type", "id"]);
-        let known: Vec<&'static str> =
-            fields.names.into_iter().chain(["host", "headers", "owner", "ownerId"]).collect();
-        self.refuse(&fields, "`resource`", |key| typo(key, &known));
+        self.refuse(&fields, "`resource`", |key| typo(key, &RESOURCE_FIELDS));
         let [app, path, kind, id] = fields.known;
         let facts = self.others(&fields);
         let mut text = |value: Option<Value<'_>>, name: &str| match (self.text(value, name), self.edition, part) {
@@ -294,6 +294,25 @@ impl Reading<'_> {
             Kind::Map => Fact::Map(self.facts(value.entries())),
             _ => fact_of(value),
         }
+    }
+}
+
+/// The fields of actions that have a meaning of their own.
+const ACTION_FIELDS: [&str; 2] = ["method", "operation"];
+
+/// The fields of resources that have a meaning of their own.
+const RESOURCE_FIELDS: [&str; 8] = ["app", "path", "type", "id", "host", "headers", "owner", "ownerId"];
+
+/// The known property that a property of some part of a request nearly is: requests with such a field are refused.
+pub(super) fn misspelt(property: &str, of: FactOf) -> Option<&'static str> {
+    let known: &[&'static str] = match of {
+        FactOf::Action => &ACTION_FIELDS,
+        FactOf::Resource => &RESOURCE_FIELDS,
+        FactOf::Subject | FactOf::Environment => &[],
+    };
+    match typo(property, known) {
+        Stray::Typo(meant) => Some(meant),
+        Stray::Property | Stray::Unknown => None,
     }
 }
 

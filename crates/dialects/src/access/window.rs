@@ -6,6 +6,8 @@ use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::{Kind, Value};
 
 use super::policy::Reading;
+use super::policy::conditions::moment_of;
+use super::policy::never::Never;
 
 /// Reads a condition; what could never hold, or always, is refused.
 pub(super) fn read(reading: &mut Reading<'_>, item: Value<'_>) -> Option<TimeWindow> {
@@ -29,7 +31,14 @@ pub(super) fn read(reading: &mut Reading<'_>, item: Value<'_>) -> Option<TimeWin
         reading.wrong(item, "this window begins when it ends, so it is empty".to_owned(), "never holds");
         return None;
     }
-    Some(window)
+    if let (Some(start), Some(end)) = (dates.from, dates.until)
+        && start >= end
+    {
+        let message = format!("from {start} until {end} is never");
+        let help = "name the first moment in `from` and the last one in `until`".to_owned();
+        reading.impossible(item, Never { message, label: "never holds", help });
+    }
+    (reading.found.errors() == before).then_some(window)
 }
 
 /// A time of day; a whole moment is a bound of its own.
@@ -42,13 +51,13 @@ fn bound(
     if let Some(second) = time_of_day(value.text()) {
         return Some(second);
     }
-    match value.text().parse() {
-        Ok(_) if moment.is_some() => {
+    match moment_of(value.text()) {
+        Some(_) if moment.is_some() => {
             let message = "this time is given twice, as a time of day and as a timestamp".to_owned();
             reading.wrong(value, message, "remove one of them");
         }
-        Ok(parsed) => *moment = Some(parsed),
-        Err(_) => {
+        Some(parsed) => *moment = Some(parsed),
+        None => {
             let message = format!("`{}` is not a valid time of day", value.text());
             reading.wrong(value, message, "expected `HH:mm`, `HH:mm:ss` or a timestamp such as `2025-03-01T12:00:00Z`");
         }

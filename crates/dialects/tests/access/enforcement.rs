@@ -1,23 +1,29 @@
 //! What an enforcement point does, in both editions.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use upheld_dialects::access::Edition;
 use upheld_dialects::access::decider::{Decider, WhichKind};
-use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity, Why};
-use upheld_engine::decide::{Facts, Maybe};
+use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity, Unproven, Why};
+use upheld_engine::decide::{Facts, Maybe, Names, Subject};
 
 use crate::world::read;
 
 const OPEN: &str = "- {id: open, effect: permit, subjects: [], resources: [], actions: []}";
 
 fn enforce(edition: Edition, text: &str, identity: Option<&str>, method: &str, path: &str) -> Enforced {
+    enforce_for(edition, text, identity.map_or(Identity::Absent, Identity::read), method, path)
+}
+
+fn enforce_for(edition: Edition, text: &str, identity: Identity, method: &str, path: &str) -> Enforced {
     let loaded = read(edition, text).unwrap();
     let http = HttpRequest {
         method: method.to_owned(),
         path: path.to_owned(),
         host: Maybe::Unknown,
         app: Maybe::Unknown,
-        identity: identity.map_or(Identity::Absent, Identity::read),
+        identity,
         headers: Facts::unknown(),
         address: Maybe::Is("192.0.2.7".into()),
         forwarded_for: Some("203.0.113.9, 10.0.0.1".to_owned()),
@@ -26,6 +32,35 @@ fn enforce(edition: Edition, text: &str, identity: Option<&str>, method: &str, p
     };
     let decider = Decider::of(&loaded.snapshot, WhichKind::Only, edition).unwrap();
     EnforcementPoint { decider, understood: &["log".into()] }.enforce(&http)
+}
+
+/// Also where the original lets strangers in.
+#[test]
+fn a_token_that_proves_nothing_stops_a_request_unless_its_path_is_excluded() {
+    for (edition, text) in
+        [(Edition::Compat, "excludePaths: [/health]\n"), (Edition::Strict, "excludePaths: [/health]\n---\n")]
+    {
+        let text = if edition == Edition::Strict { format!("{text}{OPEN}") } else { text.to_owned() };
+        let ask = |unproven, path| enforce_for(edition, &text, Identity::Unproven(unproven), "GET", path);
+        let (refused, undecided) = (Unproven::Refused("expired"), Unproven::Undecided("no keys"));
+        let body = json!({"error": "Unauthorized", "reason": "expired"});
+        assert_eq!(ask(refused, "/x"), Enforced::Unauthorized(body));
+        assert_eq!(ask(undecided, "/x"), Enforced::Forbidden(json!({"error": "Forbidden", "reason": "no keys"})));
+        assert_eq!(ask(refused, "/health"), Enforced::Continue(Why::Excluded));
+    }
+}
+
+#[test]
+fn a_verified_subject_is_asked_about_as_it_is() {
+    let text = "{id: staff, effect: permit, subjects: [{role: staff}], resources: [], actions: []}";
+    let ask = |edition, roles| {
+        let subject = Subject { id: Maybe::Is("ann".into()), roles, ..Subject::default() };
+        goes_on(&enforce_for(edition, text, Identity::Verified(Arc::new(subject)), "GET", "/x"))
+    };
+    for edition in [Edition::Compat, Edition::Strict] {
+        assert!(ask(edition, Names::of(&["staff"])));
+        assert!(!ask(edition, Names::of(&["other"])) && !ask(edition, Names::Unknown));
+    }
 }
 
 fn goes_on(enforced: &Enforced) -> bool {
@@ -77,6 +112,43 @@ fn identities_are_read_as_they_are() {
     // The original throws and lets it through; nobody knows, so it is stopped.
     assert!(denied("{role: a}", Some(r#"{"sub": "u", "roles": "b"}"#)));
     assert!(denied("{claim: {name: x, value: 1}}", Some(r#"{"claims": {"x": 1}}"#)));
+}
+
+/// What the strict edition cannot read it does not pass over: the roles that it gives may be those that a policy denies.
+#[test]
+fn an_identity_in_an_unknown_spelling_is_undecided_and_the_original_passes_over_it() {
+    let text = format!(
+        "policies:\n{OPEN}\n- {{id: no, effect: deny, subjects: [{{role: banned}}, {{id: anonymous}}], resources: [], actions: []}}\n"
+    );
+    let reason = |edition: Edition, identity: &str| match enforce(edition, &text, Some(identity), "GET", "/") {
+        Enforced::Continue(_) => "goes on".to_owned(),
+        Enforced::Forbidden(body) => body["reason"].as_str().unwrap_or_default().to_owned(),
+    };
+    let unreadable = "undecided: the identity of the caller cannot be read: ";
+    for (identity, expected) in [
+        (r#"{"sub": "u", "Roles": ["banned"]}"#, "unknown field `Roles`: did you mean `roles`?"),
+        (r#"{"sub": "u", "role": "banned"}"#, "unknown field `role`: did you mean `roles`?"),
+        (r#"{"sub": "u", "id": "42"}"#, "unknown field `id`: expected sub, type, roles, groups, claims"),
+    ] {
+        assert_eq!(reason(Edition::Strict, identity), format!("{unreadable}{expected}"));
+        assert_eq!(reason(Edition::Compat, identity), "goes on");
+    }
+    assert!(reason(Edition::Strict, r#"{"roles": [], "roles": ["banned"]}"#).starts_with(unreadable));
+    assert!(reason(Edition::Strict, "[]").starts_with(unreadable));
+    // Proxies are told in both editions of what is no identity at all.
+    for (identity, in_the_original) in
+        [("{", true), (r#"{"sub": "u", "Roles": []}"#, false), (r#"{"sub": "u"}"#, false)]
+    {
+        let identity = Identity::read(identity);
+        assert_eq!(identity.unreadable(Edition::Compat).is_some(), in_the_original, "{identity:?}");
+    }
+    // A subject that is not text is somebody, so neither anonymous nor anybody else.
+    for (identity, of_the_original) in [(r#"{"sub": 0}"#, true), (r#"{"sub": false}"#, true), (r#"{"sub": 42}"#, false)]
+    {
+        assert!(reason(Edition::Strict, identity).starts_with("undecided"), "{identity}");
+        assert_eq!(reason(Edition::Compat, identity) != "goes on", of_the_original, "{identity}");
+    }
+    assert_eq!(reason(Edition::Strict, r#"{"sub": "u", "claims": {"Roles": ["banned"], "id": 42}}"#), "goes on");
 }
 
 #[test]

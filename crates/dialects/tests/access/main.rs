@@ -5,6 +5,7 @@
 mod compat;
 mod enforcement;
 mod facts;
+mod never;
 mod policy_sets;
 mod reach;
 mod seed_combining_algorithms;

@@ -90,7 +90,14 @@ fn a_star_where_there_are_no_wildcards_opens_nothing_and_is_told() {
     };
     assert_eq!(codes(&policy("{group: '*'}", "{path: /**}", "{method: '*'}")), ["UP406"]);
     assert_eq!(codes(&policy("{role: '*'}", "{type: '*'}", "{operation: '*'}")), ["UP406"; 2]);
-    assert_eq!(codes(&policy("{not: {group: 'ops-*'}}", "{path: /a}", "")), ["UP406"]);
+    let told = |text: &str| -> Vec<&'static str> {
+        let read = read(Edition::Strict, text).unwrap();
+        read.warnings.as_slice().iter().map(|warning| warning.fault.code()).collect()
+    };
+    let not = policy("{not: {group: 'ops-*'}}", "{path: /a}", "");
+    assert_eq!((told(&not), codes(&not)), (vec!["UP406"], Vec::new()), "it is told when policies are read");
+    let deny = policy("{group: 'ops-*'}", "{type: 'x*'}", "{operation: '*'}").replace("permit", "deny");
+    assert_eq!(told(&deny), ["UP406"; 3]);
     assert_eq!(codes(&policy("{role: '*'}", "{path: /**}", "{method: '*'}")), ["UP403"]);
 }
 
@@ -105,4 +112,14 @@ fn examples_say_who_asks() {
     let mut examples: Vec<&str> = found.shifts.iter().map(|shift| shift.example.what.as_str()).collect();
     examples.sort_unstable();
     assert_eq!(examples, ["group=guests /a", "group=staff /a"]);
+}
+
+#[test]
+fn an_example_for_the_hosts_of_a_domain_has_a_host_of_it() {
+    let of_domain = "policies:\n  - {id: a, effect: permit, subjects: [], resources: [{property: {name: host, operator: endsWith, value: .example.com}}], actions: []}\n";
+    let found = shifts(Edition::Strict, "policies: []\n", of_domain);
+    let widened = found.shifts.iter().find(|shift| shift.direction == Direction::Widened).unwrap();
+    assert_eq!((widened.before.verdict.word(), widened.after.verdict.word()), ("deny", "permit"));
+    assert_eq!(widened.certainty, Certainty::Sure, "{widened:#?}");
+    assert!(widened.example.command.contains("other.example.com"), "{}", widened.example.command);
 }

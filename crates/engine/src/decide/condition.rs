@@ -1,5 +1,6 @@
 //! What must hold besides: the time, the address, an expression.
 
+use std::cell::Cell;
 use std::fmt;
 use std::net::IpAddr;
 
@@ -32,7 +33,21 @@ pub enum Condition {
 impl Condition {
     /// Whether it holds for a request.
     pub fn holds(&self, asked: NormalizedRequest<'_>) -> Truth {
-        asked.in_every_reading(|asked| self.holds_in_one(asked))
+        self.measured(asked).0
+    }
+
+    /// The same, and how many steps that took.
+    pub(super) fn measured(&self, asked: NormalizedRequest<'_>) -> (Truth, usize) {
+        let steps = Cell::new(0);
+        let truth = asked.in_every_reading(|asked| match self {
+            Self::Expression(expression) => {
+                let (truth, taken) = expression.measured(asked);
+                steps.set(steps.get() + taken);
+                truth
+            }
+            _ => self.holds_in_one(asked),
+        });
+        (truth, steps.get())
     }
 
     fn holds_in_one(&self, asked: NormalizedRequest<'_>) -> Truth {

@@ -48,6 +48,7 @@ pub struct Expression {
     text: Box<str>,
     root: Node,
     reads: Vec<SmolStr>,
+    pub(super) size: usize,
 }
 
 impl Expression {
@@ -80,7 +81,8 @@ impl Expression {
         let tokens = lexer::tokens(text)?;
         let syntax = parse::parse(&tokens).map_err(|problem| vec![problem])?;
         let (root, reads) = check::check(&syntax, text)?;
-        Ok(Self { text: text.into(), root, reads })
+        let size = root.size();
+        Ok(Self { text: text.into(), root, reads, size })
     }
 
     /// As it was written.
@@ -90,12 +92,18 @@ impl Expression {
 
     /// Whether it holds for a request. What cannot be evaluated is an error.
     pub fn holds(&self, asked: NormalizedRequest<'_>) -> Truth {
-        evaluate::run(&self.root, asked).map_or(Truth::Error, Truth::from)
+        self.measured(asked).0
+    }
+
+    /// As [`Self::holds`], and how many steps that took.
+    pub(super) fn measured(&self, asked: NormalizedRequest<'_>) -> (Truth, usize) {
+        let (held, steps) = evaluate::run(&self.root, asked);
+        (held.map_or(Truth::Error, Truth::from), steps)
     }
 
     /// As [`Self::holds`], and why an error is one.
     pub fn explain(&self, asked: NormalizedRequest<'_>) -> Result<bool, Failure> {
-        evaluate::run(&self.root, asked).map_err(evaluate::Stop::failure)
+        evaluate::run(&self.root, asked).0.map_err(evaluate::Stop::failure)
     }
 
     /// The facts that it reads, as paths like `subject.claims.level`, each once and in order.

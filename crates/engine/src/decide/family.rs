@@ -24,8 +24,8 @@ use self::reading::KnownReadings;
 pub use self::suppose::{Doubtful, Speaking, SpeaksBy};
 use super::examine::Examined;
 use super::index::{self, Index};
-use super::path::{PathReading, Readings};
-use super::pattern::longest_text;
+use super::load::Load;
+use super::path::{self, PathReading, Readings};
 use super::request::{NormalizedRequest, Path, Request};
 use super::rule::{Rule, Set, Status};
 use super::tally::Tally;
@@ -53,9 +53,9 @@ pub struct Decide {
     duties: bool,
     /// How many policies came and went since all was built.
     changes: usize,
-    /// What the automata of all patterns weigh.
-    weight: usize,
-    /// The longest text that is held against them.
+    /// What all of them cost.
+    load: Load,
+    /// The longest text that is held against patterns.
     longest: usize,
 }
 
@@ -159,6 +159,8 @@ pub struct Measure {
     pub target: Truth,
     /// Whether its conditions hold.
     pub conditions: Truth,
+    /// How many steps it took to know that.
+    pub steps: usize,
 }
 
 impl Measure {
@@ -198,10 +200,10 @@ impl Decide {
         let index = Arc::new(Index::new(in_slots(&policies)));
         let duties = in_slots(&policies).any(|(_, rule)| !rule.duties.is_empty())
             || sets.iter().any(|set| !set.duties.is_empty());
-        let weight = in_slots(&policies).map(|(_, rule)| rule.weight()).sum();
+        let load = in_slots(&policies).fold(Load::default(), |load, (_, rule)| load.plus(Load::of(rule)));
         let (paths, unknowns) = (PathReading::Every, Unknowns::Union);
-        let (changes, longest) = (0, longest_text(weight));
-        Self { policies, order, sets, nodes, index, strictness, unknowns, paths, duties, changes, weight, longest }
+        let (changes, longest) = (0, load.longest_text());
+        Self { policies, order, sets, nodes, index, strictness, unknowns, paths, duties, changes, load, longest }
     }
 
     /// Which policy comes before which: whoever is named as the one that decided depends on it.
@@ -242,15 +244,13 @@ impl Family for Decide {
         let DecideScratch { found, path, known, some, .. } = scratch;
         let asked = self.asked(question, path);
         *known = KnownReadings::of(asked.path);
+        let mut has_conditions = false;
         let mut sit = |slot: u32, target: Truth| {
-            let conditions = match self.policies.get(slot as usize) {
-                Some(Policy { head: Head { conditions: Conditions::None, .. }, .. }) => Truth::True,
-                Some(Policy { rule: Some(rule), .. }) => conditions(rule, asked),
-                _ => Truth::Error,
-            };
+            let head = self.policies.get(slot as usize).map(|policy| policy.head.conditions);
+            has_conditions |= head != Some(Conditions::None);
             let entry = EntryId::new(self.order.place(slot) as usize);
-            let measure = Measure { target, conditions };
-            hits.push(Hit { entry, place: Place::default(), certain: measure.applies() != Truth::Error, measure });
+            let measure = Measure { target, conditions: Truth::True, steps: 0 };
+            hits.push(Hit { entry, place: Place::default(), certain: target == Truth::True, measure });
         };
         let rule = |slot: u32| self.policies.get(slot as usize)?.rule.as_deref();
         if matches!(asked.path, Path::Unknown) {
@@ -275,6 +275,9 @@ impl Family for Decide {
             self.index.find(asked, rule, found, sit);
         }
         once_each(hits);
+        if has_conditions {
+            self.hold_conditions(asked, hits);
+        }
     }
 
     fn check<W: Witness<Measure>>(
@@ -297,7 +300,7 @@ impl Family for Decide {
             witness.miss(entry, examined.distance(), || Reason::new(examined.first_code(), &[]));
             return;
         }
-        let measure = Measure { target, conditions: conditions(rule, asked) };
+        let measure = measured(rule, target, asked);
         let fit = if measure.applies() == Truth::Error { Fit::Unknown(measure) } else { Fit::Yes(measure) };
         sit(Place::default(), fit);
     }
@@ -327,7 +330,7 @@ impl Family for Decide {
             scratch.path = room;
             folded
         };
-        let decided = if self.ends_in_error(question) {
+        let decided = if self.ends_in_error(question) || self.takes_too_much(hits) {
             Decided {
                 value: Value::Unknown(PossibleEffect::Either),
                 outcome: Outcome::Undecided,
@@ -339,7 +342,7 @@ impl Family for Decide {
         };
         // Whoever sweeps has looked nothing up.
         let known = if W::SWEEPS { KnownReadings::Unsaid } else { scratch.known };
-        let decided = self.in_every_reading(question, known, decided, hits);
+        let decided = self.in_every_reading(question, known, decided, hits, &mut scratch.path);
         if W::RECORDS {
             self.tell(question, &decided, scratch, hits, witness);
         }
@@ -348,6 +351,36 @@ impl Family for Decide {
 }
 
 impl Decide {
+    /// Holds the conditions of policies against a request, as long as there are steps left.
+    fn hold_conditions(&self, asked: NormalizedRequest<'_>, hits: &mut [Hit<Measure>]) {
+        let mut left = self.load.most_steps();
+        for hit in hits {
+            let has_conditions = |head: &Head| head.conditions == Conditions::Some;
+            let Some(rule) = self.head(hit.entry).filter(|head| has_conditions(head)).and(self.rule(hit.entry)) else {
+                continue;
+            };
+            // Where a policy has taken more than there was, nothing is decided, and the others are not asked.
+            let measure = measured(rule, hit.measure.target, asked);
+            *hit = Hit { measure, certain: measure.applies() != Truth::Error, ..*hit };
+            match left.checked_sub(measure.steps) {
+                Some(still) => left = still,
+                None => break,
+            }
+        }
+    }
+
+    /// Whether the conditions that were held against a request have taken more steps than there are for all of them.
+    pub fn takes_too_much(&self, hits: &[Hit<Measure>]) -> bool {
+        hits.iter().map(|hit| hit.measure.steps).sum::<usize>() > self.load.most_steps()
+    }
+
+    /// About how many steps a decision took, for those who make many: its path, its conditions, and a few for each policy that matched.
+    pub fn steps(&self, request: &Request, hits: &[Hit<Measure>]) -> usize {
+        const FEW: usize = 16;
+        let path = request.resource.path.known().map_or(0, |path| path::steps(path));
+        hits.iter().fold(FEW + path, |steps, hit| steps.saturating_add(FEW + hit.measure.steps))
+    }
+
     /// Whether nothing can be told of a request as a whole: the original would fail on it.
     fn ends_in_error(&self, request: &Request) -> bool {
         match self.strictness {
@@ -494,10 +527,15 @@ fn once_each(hits: &mut Vec<Hit<Measure>>) {
     hits.dedup_by_key(|hit| hit.entry);
 }
 
-fn conditions(rule: &Rule, asked: NormalizedRequest<'_>) -> Truth {
-    rule.conditions.iter().fold(Truth::True, |truth, condition| match truth {
-        Truth::False => Truth::False,
-        truth => truth.and(condition.holds(asked)),
+/// Whether the conditions of a policy hold that is about a request, or may be.
+fn measured(rule: &Rule, target: Truth, asked: NormalizedRequest<'_>) -> Measure {
+    let known = Measure { target, conditions: Truth::True, steps: 0 };
+    rule.conditions.iter().fold(known, |known, condition| match known.conditions {
+        Truth::False => known,
+        conditions => {
+            let (holds, steps) = condition.measured(asked);
+            Measure { conditions: conditions.and(holds), steps: known.steps + steps, ..known }
+        }
     })
 }
 

@@ -12,6 +12,8 @@ use super::pattern::Pattern;
 pub const MAX_LENGTH: usize = 1024;
 /// The most wildcards in a pattern.
 pub const MAX_WILDCARDS: usize = 16;
+/// What may stand after a `\`, which takes its meaning away here or in the language of another system.
+const ESCAPED: [char; 12] = ['*', '?', '\\', '{', '}', '[', ']', '%', ':', '<', '(', ')'];
 /// The most that a compiled regular expression may take, in bytes.
 pub const MAX_REGEX: usize = 1 << 20;
 
@@ -89,7 +91,8 @@ impl PatternProblem {
             Self::TooLong => format!("is longer than {MAX_LENGTH} characters"),
             Self::TooManyWildcards => format!("has more than {MAX_WILDCARDS} wildcards"),
             Self::NeedlessEscape => {
-                "has a `\\` that is not before `*`, `?`, `\\`, `%`, a brace or a bracket".to_owned()
+                "has a `\\` that is not before `*`, `?`, `\\`, `%`, `:`, `<`, a brace, a bracket or a parenthesis"
+                    .to_owned()
             }
         }
     }
@@ -379,7 +382,7 @@ fn tokens(text: &str, stars: Stars) -> Result<Vec<Token>, BadPattern> {
     while let Some((at, character)) = characters.next() {
         let token = match (character, stars) {
             ('\\', Stars::BySegment) => match characters.next() {
-                Some((_, escaped @ ('*' | '?' | '\\' | '{' | '}' | '[' | ']' | '%'))) => Token::Character(escaped),
+                Some((_, escaped)) if ESCAPED.contains(&escaped) => Token::Character(escaped),
                 _ => return bad(at..at + 1, PatternProblem::NeedlessEscape),
             },
             ('*', Stars::Anything) => Token::Any,

@@ -84,13 +84,49 @@ impl Number {
         whole.unwrap_or_else(|| next.into())
     }
 
-    /// The number that a text writes in decimal digits.
+    /// The number that a text writes in decimal digits. Where the nearest floating number is a whole one and the text is not, so that it
+    /// would equal its neighbour, the number is none.
     pub fn parse(text: &str) -> Option<Self> {
-        if let Ok(whole) = text.parse::<i128>() {
-            return Some(Self::of_whole(whole).unwrap_or_else(|| Self::from(text.parse().unwrap_or(f64::INFINITY))));
+        let float: f64 = text.parse().ok()?;
+        match exactly(text) {
+            Some(Digits::Whole(whole)) => Some(Self::of_whole(whole).unwrap_or(Self::Other(float))),
+            Some(Digits::Fraction) if float.fract() == 0.0 => Some(Self::Other(f64::NAN)),
+            Some(Digits::Fraction) | None => Some(Self::from(float)),
         }
-        text.parse::<f64>().ok().map(Self::from)
     }
+}
+
+/// What decimal digits come to.
+enum Digits {
+    /// A whole number.
+    Whole(i128),
+    /// Any other.
+    Fraction,
+}
+
+/// What a text of digits, with or without a fraction and an exponent, comes to without rounding; nothing if that is beyond all bounds.
+fn exactly(text: &str) -> Option<Digits> {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+        None => (text, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let digits: String = [whole, fraction].concat();
+    if !digits.trim_start_matches(['+', '-']).bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let trimmed = digits.trim_end_matches('0');
+    if trimmed.trim_start_matches(['+', '-']).is_empty() {
+        return Some(Digits::Whole(0));
+    }
+    let zeros = i32::try_from(digits.len() - trimmed.len()).ok()?;
+    let places = exponent.checked_sub(i32::try_from(fraction.len()).ok()?)?.checked_add(zeros)?;
+    if places < 0 {
+        return Some(Digits::Fraction);
+    }
+    let factor = 10_i128.checked_pow(u32::try_from(places).ok()?)?;
+    trimmed.parse::<i128>().ok()?.checked_mul(factor).map(Digits::Whole)
 }
 
 impl From<f64> for Number {
@@ -168,6 +204,19 @@ mod tests {
         assert_eq!(number("-0.0"), number("0"));
         assert_eq!(number("5e0"), number("5"));
         assert!(!number("18446744073709551616").is_exact());
+        assert_eq!(number("9007199254740993.0"), number("9007199254740993"));
+        assert_eq!(number("9007199254740993e0"), number("9007199254740993"));
+        assert_eq!(number("900719925474099.30e1"), number("9007199254740993"));
+        assert_eq!(number("1e3"), number("1000"));
+        assert_eq!((number("0.10"), number("1e-1")), (number("0.1"), number("0.1")));
+        assert_eq!(Number::parse("0x10"), None);
+    }
+
+    #[test]
+    fn digits_that_would_be_rounded_to_a_whole_number_are_not_exact() {
+        for text in ["9007199254740993.5", "5.00000000000000000001", "1e-400", "1e400", "NaN", "inf"] {
+            assert!(!Number::parse(text).unwrap().is_exact(), "{text}");
+        }
     }
 
     #[test]

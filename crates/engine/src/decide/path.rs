@@ -76,10 +76,19 @@ impl PathReading {
     }
 }
 
-/// Room for readings, kept from request to request.
+/// Room for readings, kept from request to request. A path is read once, however often a decision asks for its readings.
 #[derive(Debug, Default)]
 pub struct Readings {
     all: Vec<SmolStr>,
+    last: Option<LastRead>,
+}
+
+/// The path whose readings are kept.
+#[derive(Debug)]
+struct LastRead {
+    path: SmolStr,
+    wanted: PathReading,
+    outcome: Result<(), BadPath>,
 }
 
 /// A path that can be read.
@@ -91,7 +100,7 @@ pub(super) enum ReadPath<'p> {
 }
 
 /// The most forms that a path may take on its way, and how long they may be together, in bytes.
-const MOST_FORMS: usize = 256;
+pub(super) const MOST_FORMS: usize = 96;
 const MOST_TEXT: usize = 1 << 16;
 
 /// All readings of a path, or the one that is wanted.
@@ -104,12 +113,13 @@ pub(super) fn read<'p>(path: &'p str, wanted: PathReading, room: &'p mut Reading
     if path.contains('#') {
         return Err(BadPath::Fragment);
     }
-    let Readings { all } = room;
-    all.clear();
+    let Readings { all, last } = room;
     match path.as_bytes().first() {
         Some(b'/') => {}
         // Whoever asks for no path at all gets the root, from most.
         None => {
+            *last = None;
+            all.clear();
             all.extend(["", "/"].map(SmolStr::new_static));
             return Ok(ReadPath::Several(all));
         }
@@ -117,6 +127,21 @@ pub(super) fn read<'p>(path: &'p str, wanted: PathReading, room: &'p mut Reading
         _ if path == "*" => return Ok(ReadPath::One("*")),
         _ => return Err(BadPath::Relative),
     }
+    let known = last.as_ref().filter(|last| last.path == path && last.wanted == wanted).map(|last| last.outcome);
+    let outcome = known.unwrap_or_else(|| {
+        all.clear();
+        let outcome = read_anew(path, wanted, all);
+        *last = Some(LastRead { path: path.into(), wanted, outcome });
+        outcome
+    });
+    outcome?;
+    match all.as_slice() {
+        [one] => Ok(ReadPath::One(one)),
+        several => Ok(ReadPath::Several(several)),
+    }
+}
+
+fn read_anew(path: &str, wanted: PathReading, all: &mut Vec<SmolStr>) -> Result<(), BadPath> {
     let decoded = decode(path)?;
     match wanted {
         _ if is_plain(&decoded) => all.push(decoded.into()),
@@ -124,10 +149,12 @@ pub(super) fn read<'p>(path: &'p str, wanted: PathReading, room: &'p mut Reading
         PathReading::Rfc3986 => all.push(last_decoded(taken(path, Step::RemovesDots(Dots::Escaped))?)?),
         PathReading::Decoded => all.push(taken(&decoded, Step::RemovesDots(Dots::Plain))?.into()),
     }
-    match all.as_slice() {
-        [one] => Ok(ReadPath::One(one)),
-        several => Ok(ReadPath::Several(several)),
-    }
+    Ok(())
+}
+
+/// About how many steps it takes to read a path: forms and bytes.
+pub(super) fn steps(path: &str) -> usize {
+    if is_plain(path) { 0 } else { MOST_FORMS + path.len().min(MOST_TEXT) }
 }
 
 /// Most paths are read as they are: they begin with a slash, and there is nothing that any step would change. Every request comes through
@@ -169,23 +196,21 @@ fn changes(before: u8, at: u8) -> u8 {
     anywhere | (u8::from(before == b'/') & (is(b'/') | is(b'.')))
 }
 
-/// Every form that a path can take, by all steps in all orders, decoded at last.
+/// Every form that a path can take, by all steps in all orders, decoded at last. Where there are too many, the work ends at once.
 fn every_reading(path: &str, all: &mut Vec<SmolStr>) -> Result<(), BadPath> {
     let mut forms = vec![path.to_owned()];
     let (mut next, mut length) = (0, path.len());
-    while let Some(form) = forms.get(next) {
-        let mut found = Vec::new();
+    while next < forms.len() {
         for step in Step::ALL {
-            found.extend(step.take(form)?);
-        }
-        for form in found {
-            if !forms.contains(&form) {
-                length += form.len();
-                forms.push(form);
+            let Some(form) = forms.get(next).map(|form| step.take(form)).transpose()?.flatten() else { continue };
+            if forms.contains(&form) {
+                continue;
             }
-        }
-        if forms.len() > MOST_FORMS || length > MOST_TEXT {
-            return Err(BadPath::TooManyReadings);
+            length += form.len();
+            if forms.len() == MOST_FORMS || length > MOST_TEXT {
+                return Err(BadPath::TooManyReadings);
+            }
+            forms.push(form);
         }
         next += 1;
     }

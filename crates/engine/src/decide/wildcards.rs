@@ -11,7 +11,7 @@ impl Target {
         self.clauses().into_iter().all(|(_, matchers)| cuts_nothing(matchers))
     }
 
-    /// Values with a star in fields that have no wildcards, with the word of the field.
+    /// Values with a star in fields that have no wildcards, with the word of the field; those of `not` are told when policies are read.
     pub fn literal_stars(&self) -> Vec<(&'static str, &SmolStr)> {
         self.clauses().into_iter().flat_map(|(_, matchers)| matchers).flat_map(Matcher::literal_stars).collect()
     }
@@ -51,8 +51,13 @@ impl Test {
             Self::SubjectType(values) | Self::Type(values) => ("type", values),
             Self::Group(values) => ("group", values),
             Self::Operation(values) => ("operation", values),
-            Self::Not(matcher) => return matcher.literal_stars(),
-            Self::Role(_) | Self::App(_) | Self::Path(_) | Self::Method(_) | Self::Fact(_) | Self::OwnedBySubject => {
+            Self::Role(_)
+            | Self::App(_)
+            | Self::Path(_)
+            | Self::Method(_)
+            | Self::Fact(_)
+            | Self::OwnedBySubject
+            | Self::Not(_) => {
                 return Vec::new();
             }
         };

@@ -62,6 +62,8 @@ pub enum Doubt {
     Set(Closest),
     /// Policies say the opposite of each other.
     Conflict(Vec<(String, String)>),
+    /// Conditions together take more steps than these.
+    Steps(usize),
     /// It was not looked into.
     NotLookedInto,
 }
@@ -120,6 +122,7 @@ pub(super) fn text(sentence: &Sentence) -> String {
                         policies.iter().map(|(policy, effect)| format!("{policy} says {effect}")).collect();
                     format!("policies conflict ({})", all.join(", "))
                 }
+                Doubt::Steps(most) => format!("the {}", super::undecided::too_many_steps(*most)),
                 Doubt::NotLookedInto => "a fact is missing, or policies conflict".to_owned(),
             };
             // Who decides elsewhere knows what is missing here.

@@ -21,6 +21,8 @@ pub(crate) enum Undecided {
         /// These policies.
         policies: Vec<String>,
     },
+    /// The conditions together take more steps than these.
+    Steps(usize),
     /// Policies contradict each other.
     Conflict,
 }
@@ -37,6 +39,7 @@ pub(crate) fn sentence(why: &Undecided) -> String {
         Undecided::Facts { policies } => {
             format!("undecided: a fact is missing or of another type, {}", not_known(policies))
         }
+        Undecided::Steps(most) => format!("undecided: the {}", too_many_steps(*most)),
         Undecided::Conflict => "undecided: policies contradict each other".to_owned(),
     }
 }
@@ -54,6 +57,11 @@ pub(crate) fn same_effect(policies: &[String], decision: &str) -> String {
 /// The same as the reason that callers get.
 pub(crate) fn by_default(policies: &[String], decision: &str) -> String {
     format!("the default effect: {}", same_effect(policies, decision))
+}
+
+/// Which bound a request has met.
+pub(crate) fn too_many_steps(most: usize) -> String {
+    format!("conditions of all matching policies take more than {most} steps together")
 }
 
 /// Names beyond these are counted.

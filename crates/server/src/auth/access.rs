@@ -49,6 +49,16 @@ pub(crate) enum Sort {
     Object,
 }
 
+impl Sort {
+    /// As rights name it.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Policy => "policy",
+            Self::Object => "object",
+        }
+    }
+}
+
 /// Whoever asks, with the rights that hold for this request. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Access(Arc<Asker>);
@@ -99,23 +109,22 @@ impl Access {
 
     /// Whether a document may be named where questions are answered.
     pub(crate) fn may_see(&self, sort: Sort, document: Touched<'_>) -> bool {
-        let kind = match sort {
-            Sort::Policy => "policy",
-            Sort::Object => "object",
-        };
         let path = format!("/{}/{}", segment(document.kind), segment(document.name));
-        self.ask(Operation::See, resource(kind, document, path)) == Verdict::Permitted
+        self.ask(Operation::See, resource(sort.word(), document, path)) == Verdict::Permitted
     }
 
     /// Whether whatever there may be is permitted: asked without saying which document it is, so the answer says nothing about
     /// those that there are.
     pub(crate) fn may_all(&self, operation: Operation) -> bool {
-        let kind = match operation {
-            Operation::See => Maybe::Unknown,
-            _ => word("document"),
-        };
-        let (app, path, id) = (Maybe::Unknown, Maybe::Unknown, Maybe::Unknown);
-        self.ask(operation, Resource { kind, app, path, id, ..Resource::default() }) == Verdict::Permitted
+        match operation {
+            Operation::See => [Sort::Policy, Sort::Object].into_iter().all(|sort| self.may_see_all(sort)),
+            _ => self.ask(operation, whatever("document")) == Verdict::Permitted,
+        }
+    }
+
+    /// Whether whatever there is of a sort may be named in answers.
+    pub(crate) fn may_see_all(&self, sort: Sort) -> bool {
+        self.ask(Operation::See, whatever(sort.word())) == Verdict::Permitted
     }
 
     /// Whether a document may be written, or why not.
@@ -129,14 +138,11 @@ impl Access {
 
     /// Whether whatever directories know may be named in answers. Asked without names, so a refusal says nothing about those that there are.
     pub(crate) fn need_to_see_objects(&self) -> Result<(), Problem> {
-        let (app, path, id) = (Maybe::Unknown, Maybe::Unknown, Maybe::Unknown);
-        match self.ask(Operation::See, Resource { kind: word("object"), app, path, id, ..Resource::default() }) {
-            Verdict::Permitted => Ok(()),
-            Verdict::Refused { .. } => {
-                let detail = "the right `see` on every `object` is missing: this lists what directories know";
-                Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", detail))
-            }
+        if self.may_see_all(Sort::Object) {
+            return Ok(());
         }
+        let detail = "the right `see` on every `object` is missing: this lists what directories know";
+        Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", detail))
     }
 
     fn verdict(&self, operation: Operation, document: Touched<'_>) -> Verdict {
@@ -160,6 +166,12 @@ impl Access {
 /// Whom a stored document names besides itself.
 pub(crate) fn named(key: &Key, text: &str) -> Vec<Identity> {
     dialects().flat_map(|dialect| dialect.names(key.kind(), text)).collect()
+}
+
+/// A resource of a type of which nothing else is known.
+fn whatever(kind: &'static str) -> Resource {
+    let (app, path, id) = (Maybe::Unknown, Maybe::Unknown, Maybe::Unknown);
+    Resource { kind: word(kind), app, path, id, ..Resource::default() }
 }
 
 fn resource(sort: &'static str, document: Touched<'_>, path: String) -> Resource {

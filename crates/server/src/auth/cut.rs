@@ -11,7 +11,6 @@ use upheld_dialects::access::enforce::{Enforced, Judged};
 use upheld_engine::decide::Outcome;
 
 use super::access::{Access, Sort, Touched};
-use super::endpoint::Operation;
 use super::redaction::anonymous;
 use crate::telemetry::Observed;
 use crate::view::View;
@@ -91,12 +90,12 @@ thread_local! {
     static LAST: RefCell<Option<(Access, Instant, bool)>> = const { RefCell::new(None) };
 }
 
-/// Whether a caller may see whatever there is. A gateway asks thousands of times a second, and is the same each time.
+/// Whether a caller may see all policies, so that they may know why a request is undecided, too. A gateway asks thousands of times a second, and is the same each time.
 fn sees_all(access: &Access) -> bool {
     LAST.with_borrow_mut(|last| match last {
         Some((asker, asked, sees)) if asker.same_as(access) && asked.elapsed() < FRESH => *sees,
         _ => {
-            let sees = access.may_all(Operation::See);
+            let sees = access.may_see_all(Sort::Policy);
             *last = Some((access.clone(), Instant::now(), sees));
             sees
         }

@@ -74,6 +74,11 @@ impl Endpoint {
         self.form == Form::Grpc && self.sort == "decision"
     }
 
+    /// Whether proxies ask here about requests that wait, by HTTP or by gRPC.
+    pub(crate) fn is_about_waiting_requests(self) -> bool {
+        self.headers == Headers::Another || self.form == Form::Grpc
+    }
+
     /// Whether it is answered from a view of the documents. Queries of requests that wait in a proxy choose none.
     pub(crate) fn has_view(self) -> bool {
         self.sort != "server" && self.form != Form::Grpc && self.headers == Headers::Own

@@ -12,10 +12,11 @@ use super::caller::Caller;
 use super::certificate::Certificate;
 use super::endpoint::Operation;
 use super::error::SecurityError;
+use super::jwt::keys;
 use super::rights::{Rights, Verdict};
 use super::tokens::Tokens;
 use super::{environment, word};
-use crate::config::{Anonymous, Config, KeysLocation};
+use crate::config::{Anonymous, Config, Issuer, KeysLocation};
 use crate::doctor::{Finding, Weight, open_to_others};
 use crate::tls::Tls;
 
@@ -28,7 +29,7 @@ pub(crate) fn examine(config: &Config) -> Vec<Finding> {
     tokens(config, &mut found);
     rights(config, &mut found);
     certificates(config, &mut found);
-    issuer(config, &mut found);
+    issuers(config, &mut found);
     found
 }
 
@@ -143,16 +144,54 @@ fn certificates(config: &Config, found: &mut Vec<Finding>) {
     }
 }
 
-fn issuer(config: &Config, found: &mut Vec<Finding>) {
-    let Some(jwt) = &config.security.jwt else { return };
-    if jwt.issuers.is_empty() {
-        let what = "tokens of any issuer count that has one of the keys";
-        found.push(Finding::new("any-issuer", Weight::Risky, what, "`issuers: [URL]` beside `audiences`"));
-    }
-    if let KeysLocation::File(path) = &jwt.keys {
-        open_to_others(path, "keys-writable", 0o022, "the keys of the issuer", found);
-        if !path.exists() {
-            found.push(broken(&SecurityError::file(path, "there is no such file")));
+/// Whose tokens count: those of callers, and those of end users where proxies ask.
+fn issuers(config: &Config, found: &mut Vec<Finding>) {
+    if let Some(jwt) = &config.security.jwt {
+        let issuer = jwt.issuer();
+        if issuer.issuers.is_empty() {
+            let what = "tokens of any issuer count that has one of the keys";
+            found.push(Finding::new("any-issuer", Weight::Risky, what, "`issuers: [URL]` beside `audiences`"));
         }
+        keys_of(&issuer, found);
+    }
+    for users in &config.security.enforcement.jwt {
+        match users.check(&config.access.trust.identity_header) {
+            Err(error) => found.push(broken(&error)),
+            Ok(_) => keys_of(&users.issuer, found),
+        }
+        let plain = users.issuer.issuers.iter().filter(|issuer| !is_exact(issuer));
+        for issuer in plain {
+            let what =
+                format!("`{issuer}` in `issuers` is no URL with https: tokens must have exactly this text as `iss`");
+            let fix = "write `iss` as the issuer does, in its `.well-known/openid-configuration`";
+            found.push(Finding::new("issuer-without-https", Weight::Risky, what, fix));
+        }
+    }
+}
+
+/// Whether an issuer is written as `OpenID` Connect has it.
+fn is_exact(issuer: &str) -> bool {
+    let uri: Option<axum::http::Uri> = issuer.parse().ok();
+    uri.is_some_and(|uri| uri.scheme_str() == Some("https") && uri.host().is_some_and(|host| !host.is_empty()))
+}
+
+/// Whether the keys of an issuer are there: files and servers are asked as the server would.
+fn keys_of(issuer: &Issuer, found: &mut Vec<Finding>) {
+    if let Err(error) = issuer.check() {
+        return found.push(broken(&error));
+    }
+    match (&issuer.keys, keys::read(issuer)) {
+        (KeysLocation::File(path), read) => {
+            open_to_others(path, "keys-writable", 0o022, "the keys of the issuer", found);
+            if let Err(error) = read {
+                found.push(broken(&error));
+            }
+        }
+        (KeysLocation::Url { .. }, Err(error)) => {
+            let what = format!("{error}: no token of {} is accepted", issuer.issuers.join(", "));
+            let fix = "correct `keys`, name its `authority` if it has one of its own, or let this machine reach it";
+            found.push(Finding::new("keys-unreachable", Weight::Bad, what, fix));
+        }
+        (KeysLocation::Url { .. }, Ok(_)) => {}
     }
 }

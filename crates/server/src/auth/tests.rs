@@ -105,6 +105,27 @@ policies:
     assert!(!team.may(Operation::See, touched("AccessPolicy/access/payments-1")));
 }
 
+/// S10: rights that name every type permit whatever there may be, and so does each right to one of them for its own.
+#[tokio::test]
+async fn a_right_to_every_type_is_a_right_to_whatever_there_may_be() {
+    let rights = |types: &str| {
+        format!(
+            "defaultEffect: deny\npolicies:\n- {{id: a, effect: permit, subjects: [], resources: [{{type: {types}}}], actions: [{{operation: see}}]}}\n"
+        )
+    };
+    for (types, policies, objects) in
+        [("[policy, object]", true, true), ("policy", true, false), ("object", false, true), ("document", false, false)]
+    {
+        let auth = with_rights(&rights(types)).await;
+        let team = access(&auth, &Caller::anonymous(), here());
+        assert_eq!((team.may_see_all(Sort::Policy), team.may_see_all(Sort::Object)), (policies, objects), "{types}");
+        assert_eq!(team.may_all(Operation::See), policies && objects, "{types}");
+    }
+    let auth = auth(Security::default()).await;
+    let asker = Caller { roles: caller::names(&["asker".to_owned()]), ..Caller::new("edge", AuthMethod::Token) };
+    assert!(access(&auth, &asker, here()).may_all(Operation::See));
+}
+
 #[tokio::test]
 async fn the_built_in_rights_let_this_machine_see_everything() {
     let auth = auth(Security::default()).await;

@@ -1,11 +1,13 @@
 //! Who may connect, and who may do what.
 
+mod end_users;
 mod file;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
+use upheld_dialects::access::token_claims::TokenClaims;
 
 /// Everything about trust. The default lets anonymous callers of the same machine ask and read as long as nothing else is configured,
 /// and whoever has the bootstrap token do everything.
@@ -27,6 +29,46 @@ pub struct Security {
     pub anonymous: Option<Anonymous>,
     /// Names by which this server is called, besides that of its public URL.
     pub hosts: Vec<String>,
+    /// What is verified of end users where proxies ask.
+    pub enforcement: Enforcement,
+}
+
+/// What is verified of end users at the enforcement point: below `/forward-auth`, and by Envoy's external authorization. They are no
+/// callers of this server, and nothing here gives them a right to it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Enforcement {
+    /// Their tokens; none is looked at when left out.
+    pub jwt: Vec<EndUserJwt>,
+}
+
+/// JSON Web Tokens of end users.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "end_users::Written")]
+pub struct EndUserJwt {
+    /// Whose tokens count. There must be one of `issuers`.
+    pub issuer: Issuer,
+    /// The header that has the token.
+    pub header: String,
+    /// Which claims say who they are.
+    pub claims: TokenClaims,
+}
+
+/// Whose JSON Web Tokens count.
+#[derive(Clone, Debug)]
+pub struct Issuer {
+    /// Where its public keys are.
+    pub keys: KeysLocation,
+    /// Whom tokens must be for: one of these.
+    pub audiences: Vec<String>,
+    /// Who must have issued them: one of these; empty for anybody with such a key.
+    pub issuers: Vec<String>,
+    /// How far clocks may differ.
+    pub leeway: Duration,
+    /// How often the keys are looked at again.
+    pub refresh: Duration,
+    /// How often a key that is not known may make us look again.
+    pub refresh_at_most: Duration,
 }
 
 /// What those may do at most who do not say who they are. Rights may permit less, and never more.
@@ -112,6 +154,18 @@ impl Jwt {
             leeway: file::leeway(),
             refresh: file::refresh(),
             refresh_at_most: file::refresh_at_most(),
+        }
+    }
+
+    /// Whose tokens count.
+    pub(crate) fn issuer(&self) -> Issuer {
+        Issuer {
+            keys: self.keys.clone(),
+            audiences: self.audiences.clone(),
+            issuers: self.issuers.clone(),
+            leeway: self.leeway,
+            refresh: self.refresh,
+            refresh_at_most: self.refresh_at_most,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::*;
-use crate::config::{Clients, Jwt, KeysLocation, Limits, Need, Operations, Security, Tls, Trust};
+use crate::config::{Clients, EndUserJwt, Jwt, KeysLocation, Limits, Need, Operations, Security, Tls, Trust};
 
 fn codes(config: &Config) -> Vec<&'static str> {
     let found = examine(config);
@@ -149,6 +149,47 @@ fn tokens_rights_and_certificates_are_looked_at() {
     }
     config.security.jwt = Some(Jwt::new(KeysLocation::File(folder.path().join("keys.json")), "upheld"));
     assert_eq!(codes(&config), ["broken", "no-revocation", "any-issuer"]);
+}
+
+#[test]
+fn issuers_of_end_users_are_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = r#"{"keys": [{"kty": "EC", "crv": "P-256", "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+        "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}"#;
+    let good = file(&folder, "keys.json", keys);
+    let with = |change: fn(&mut EndUserJwt)| {
+        let mut jwt = EndUserJwt::new("https://sso.example/realms/shop", KeysLocation::File(good.clone()), "shop");
+        change(&mut jwt);
+        let mut config = sound(&folder);
+        config.security.enforcement.jwt = vec![jwt];
+        examine(&config)
+    };
+    let at = |found: Vec<Finding>| found.into_iter().map(|one| (one.code, one.weight)).collect::<Vec<_>>();
+    assert_eq!(at(with(|_| {})), []);
+    // Nothing listens on this port.
+    let away =
+        with(|jwt| jwt.issuer.keys = KeysLocation::Url { url: "http://127.0.0.1:1/keys".to_owned(), authority: None });
+    assert!(away[0].what.contains("no token of https://sso.example/realms/shop is accepted"), "{away:?}");
+    assert_eq!(at(away), [("keys-unreachable", Weight::Bad)]);
+    let plain =
+        with(|jwt| jwt.issuer.keys = KeysLocation::Url { url: "http://sso.example/keys".to_owned(), authority: None });
+    assert!(plain[0].what.contains("by https only"), "{plain:?}");
+    assert_eq!(at(plain), [("broken", Weight::Bad)]);
+    for change in [
+        (|jwt: &mut EndUserJwt| jwt.issuer.keys = KeysLocation::File("nothing.json".into())) as fn(&mut EndUserJwt),
+        |jwt| jwt.issuer.audiences.clear(),
+        |jwt| jwt.issuer.issuers.clear(),
+        |jwt| "x-identity".clone_into(&mut jwt.header),
+    ] {
+        assert_eq!(at(with(change)), [("broken", Weight::Bad)]);
+    }
+    for issuer in ["sso.example", "http://sso.example/realms/shop", " https://sso.example"] {
+        let mut jwt = EndUserJwt::new(issuer, KeysLocation::File(good.clone()), "shop");
+        jwt.header = "x-token".to_owned();
+        let mut config = sound(&folder);
+        config.security.enforcement.jwt = vec![jwt];
+        assert_eq!(at(examine(&config)), [("issuer-without-https", Weight::Risky)], "{issuer}");
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ use super::proto::envoy::r#type::v3::{HttpStatus, StatusCode};
 use super::proto::google::rpc::Status;
 use super::structs::struct_of;
 use crate::header_text::for_header;
+use crate::http::forward::INVALID_TOKEN;
 use crate::http::stamp::edition;
 use crate::view::View;
 
@@ -23,6 +24,7 @@ const POLICY: &str = "x-policy";
 const REASON: &str = "x-policy-reason";
 const OBLIGATIONS: &str = "x-policy-obligations";
 const ADVICE: &str = "x-policy-advice";
+const AUTHENTICATE: &str = "www-authenticate";
 const REVISION: &str = "upheld-revision";
 /// All headers that mean something when they come from here.
 const OURS: [&str; 6] = [DECISION, POLICY, REASON, OBLIGATIONS, ADVICE, REVISION];
@@ -31,7 +33,7 @@ const OURS: [&str; 6] = [DECISION, POLICY, REASON, OBLIGATIONS, ADVICE, REVISION
 #[derive(Debug)]
 pub(super) struct Answer {
     /// The body of a denial.
-    forbidden: Option<Json>,
+    forbidden: Option<(StatusCode, Json)>,
     headers: Vec<(&'static str, String)>,
     remove: Vec<String>,
     metadata: Map<String, Json>,
@@ -42,11 +44,12 @@ impl Answer {
     pub(super) fn new(view: &View, decider: Decider<'_>, judged: &Judged<'_>) -> Self {
         let (word, forbidden) = match &judged.enforced {
             Enforced::Continue(_) => ("permit", None),
-            Enforced::Forbidden(body) => ("deny", Some(body.clone())),
+            Enforced::Forbidden(body) => ("deny", Some((StatusCode::Forbidden, body.clone()))),
+            Enforced::Unauthorized(body) => ("deny", Some((StatusCode::Unauthorized, body.clone()))),
         };
         let decision = judged.decision.as_ref();
         let policy = decision.and_then(|decision| decision.policy);
-        let said = forbidden.as_ref().and_then(|body| body.get("reason")).and_then(Json::as_str);
+        let said = forbidden.as_ref().and_then(|(_, body)| body.get("reason")).and_then(Json::as_str);
         let reason = said.or_else(|| decision?.reason.as_deref()).map(str::to_owned);
 
         let mut answer = Self { forbidden, headers: Vec::new(), remove: Vec::new(), metadata: Map::new() };
@@ -94,7 +97,11 @@ impl Answer {
     pub(super) fn response(mut self, client: &Headers) -> CheckResponse {
         let dynamic_metadata = Some(struct_of(self.metadata));
         let (code, response) = match self.forbidden {
-            Some(body) => (Code::PermissionDenied, forbidden(&body, self.headers)),
+            Some((StatusCode::Unauthorized, body)) => {
+                self.headers.push((AUTHENTICATE, INVALID_TOKEN.to_owned()));
+                (Code::Unauthenticated, stopped(StatusCode::Unauthorized, &body, self.headers))
+            }
+            Some((status, body)) => (Code::PermissionDenied, stopped(status, &body, self.headers)),
             None => {
                 // What a client says in our name is not what we say.
                 let is_said = |name: &str| self.headers.iter().any(|(said, _)| *said == name);
@@ -117,7 +124,7 @@ pub(super) fn denied(reason: &str) -> CheckResponse {
     let Json::Object(metadata) = json!({"decision": "deny", "reason": reason}) else { return CheckResponse::default() };
     CheckResponse {
         status: Some(status(Code::Unknown)),
-        http_response: Some(forbidden(&body, headers)),
+        http_response: Some(stopped(StatusCode::Forbidden, &body, headers)),
         dynamic_metadata: Some(struct_of(metadata)),
     }
 }
@@ -126,10 +133,10 @@ fn status(code: Code) -> Status {
     Status { code: code.into(), message: String::new() }
 }
 
-fn forbidden(body: &Json, headers: Vec<(&'static str, String)>) -> HttpResponse {
+fn stopped(status: StatusCode, body: &Json, headers: Vec<(&'static str, String)>) -> HttpResponse {
     let kind = ("content-type", "application/json".to_owned());
     HttpResponse::DeniedResponse(DeniedHttpResponse {
-        status: Some(HttpStatus { code: StatusCode::Forbidden.into() }),
+        status: Some(HttpStatus { code: status.into() }),
         headers: headers.into_iter().chain([kind]).map(|(name, value)| header(name, value)).collect(),
         body: body.to_string(),
     })

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use prost::Message as _;
+use serde_json::Value as Json;
 use tonic::{Request, Response, Status};
-use upheld_dialects::access::enforce::{EnforcementPoint, Identity};
+use upheld_dialects::access::enforce::{EnforcementPoint, Said};
 use upheld_engine::decide::Outcome;
 
 use super::answer::{Answer, denied};
@@ -14,8 +15,9 @@ use super::attributes::read;
 use super::proto::envoy::service::auth::v3::authorization_server::Authorization;
 use super::proto::envoy::service::auth::v3::{CheckRequest, CheckResponse};
 use crate::app::{App, Shared};
-use crate::auth::Names;
+use crate::auth::{Brought, Names, Whose};
 use crate::http::decide::now;
+use crate::http::forward::unproven;
 use crate::scratch;
 use crate::telemetry::{DecisionEvent, Details, Line, Observed, Surface, outcome};
 
@@ -39,8 +41,8 @@ impl Authorization for Check {
         let check = request.into_inner();
         let decided = AssertUnwindSafe(decide(&self.app, &check, &observed)).catch_unwind().await;
         // What cannot be decided is denied, whatever the reason.
-        let (response, line) =
-            decided_or(&observed, decided).unwrap_or_else(|reason| (denied(reason), undecided(&self.app, &observed)));
+        let undecided = |reason| (denied(reason), undecided(&self.app, &observed, reason));
+        let (response, line) = decided_or(&observed, decided).unwrap_or_else(undecided);
         self.app.write_down(line).await;
         Ok(Response::new(response))
     }
@@ -65,10 +67,10 @@ fn decided_or<T>(
 }
 
 /// Counts what nobody could decide.
-fn undecided(app: &App, observed: &Observed) -> Option<Line> {
+fn undecided(app: &App, observed: &Observed, reason: &str) -> Option<Line> {
     let (surface, outcome) = (Surface::Grpc, Outcome::Undecided);
     let made = DecisionEvent { surface, outcome, observed, place: None, took: Duration::ZERO };
-    app.count(made, || Details::unknown(app.live.view().revision()))
+    app.count(made, || Details::unknown(app.live.view().revision(), reason))
 }
 
 async fn decide(
@@ -81,19 +83,27 @@ async fn decide(
     let decider = view.decider(attributes.extension("kind"));
     let decider = decider.map_err(|_| "no policy of the kind of the route decides here")?;
     let trust = &app.config.access.trust;
-    let http = attributes.request(trust)?;
+    let mut http = attributes.request(trust)?;
+    let said = trust.identity(&attributes.headers, attributes.peer).said(view.edition());
+    let passed = attributes.token()?.and_then(Json::as_object);
+    let brought = Brought { headers: &attributes.headers, authorization: Whose::EndUser, passed };
+    app.auth.end_users().identify(&mut http, &said, &brought).await;
     let understood = attributes.fulfilled();
     let point = EnforcementPoint { decider, understood: &understood };
     let bytes = if decider.decide.weight() == 0 { 0 } else { check.encoded_len() };
     scratch::after_others(decider, bytes).await;
     let begun = Instant::now();
     let mut judged = scratch::aside(decider, bytes, || point.judge(&http, Some(now())));
+    unproven(&http, &judged, observed);
     let (surface, outcome, took) = (Surface::Grpc, outcome(&judged), begun.elapsed());
     let made = DecisionEvent { surface, outcome, observed, place: None, took };
     let line = app.count(made, || Details::of_enforced(&view, &http, &judged));
     Names::of(&view, decider, observed).ok_or("nobody knows who asks")?.cut_judged(&mut judged);
     let mut answer = Answer::new(&view, decider, &judged);
-    if !matches!(trust.identity(&attributes.headers, attributes.peer), Identity::Absent | Identity::Known(_)) {
+    if let Said::Unreadable(problem) = &said {
+        tracing::warn!(id = observed.id(), header = trust.identity_header, %problem, "an identity could not be read");
+    }
+    if matches!(said, Said::Ignored | Said::Unreadable(_)) {
         // Who stands behind the proxy would take it for true.
         answer.remove(&trust.identity_header);
     }

@@ -23,7 +23,7 @@ use super::revisions::{Batch, batch_of};
 use super::writing::{Told, answer, refused};
 use crate::app::Shared;
 use crate::auth::Caller;
-use crate::documents::{Body, format_of_question};
+use crate::documents::{Body, format_of_question, shaped};
 use crate::problem::Problem;
 use crate::telemetry::Observed;
 use crate::view::View;
@@ -103,8 +103,7 @@ async fn review(
     RawBody(bytes): RawBody,
 ) -> Result<Response, Problem> {
     format_of_question(&headers)?;
-    let review: Review = serde_json::from_slice(&bytes)
-        .map_err(|error| Problem::bad_request(format!("this is not an AdmissionReview: {error}")))?;
+    let review: Review = shaped(&bytes, "an AdmissionReview")?;
     let Review { request: Reviewed { uid, operation, object, old_object, user_info } } = review;
     let roles: Vec<SmolStr> = user_info.groups.iter().map(SmolStr::new).collect();
     // Whoever is bound to a role cannot ask for others.

@@ -9,7 +9,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use upheld_answers::report::{Decision, Duty};
-use upheld_dialects::access::decider::{CompleteRequest, Decider};
+use upheld_dialects::access::decider::{BatchBudget, CompleteRequest, Decider};
 use upheld_dialects::access::request;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostics, SourceId, Timestamp};
@@ -141,9 +141,10 @@ async fn decide_batch(
     }
     let requests: Vec<CompleteRequest> =
         documents.items().map(|request| read(decider, &body, request)).collect::<Result<_, Problem>>()?;
+    let mut budget = BatchBudget::default();
     let decide = |request: &CompleteRequest| {
         let begun = Instant::now();
-        let decision = scratch::decide(decider, request);
+        let decision = scratch::decide_within(decider, request, &mut budget);
         (decision, begun.elapsed())
     };
     let answers: Vec<_> = scratch::aside(decider, length(document), || requests.iter().map(decide).collect());

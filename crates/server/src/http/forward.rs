@@ -9,21 +9,24 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::header::WWW_AUTHENTICATE;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use axum::{Extension, Json, Router};
 use serde_json::{Value as Json_, json};
 use upheld_answers::report::{Decision, Duty};
-use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity, Why};
-use upheld_dialects::access::proxies::{Forwarded, Headers};
+use upheld_dialects::access::enforce::{
+    Enforced, EnforcementPoint, HttpRequest, Identity, Judged, Said, Unproven, Why,
+};
+use upheld_dialects::access::proxies::{Forwarded, Headers, Protocol};
 use upheld_engine::decide::Outcome;
 
 use super::asked::Asked;
 use super::decide::now;
 use super::stamp::Editions;
 use crate::app::{App, Shared};
-use crate::auth::Names;
+use crate::auth::{Brought, Names, Whose};
 use crate::connection::Connection;
 use crate::header_text::for_header;
 use crate::scratch;
@@ -51,6 +54,8 @@ const ADVICE: HeaderName = HeaderName::from_static("x-policy-advice");
 const IDENTITY: HeaderName = HeaderName::from_static("x-policy-identity");
 /// What only we say.
 static OURS: [HeaderName; 6] = [DECISION, POLICY, REASON, OBLIGATIONS, ADVICE, IDENTITY];
+/// What clients are told whose token is not accepted.
+pub(crate) const INVALID_TOKEN: &str = "Bearer error=\"invalid_token\"";
 /// What Envoy takes out of the request before it goes on.
 const REMOVED: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-remove");
 
@@ -65,15 +70,23 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
     let forwarded = Forwarded {
         method: request.method().as_str(),
         below: request.uri().path().strip_prefix(PREFIX).unwrap_or_default(),
+        protocol: if request.version() <= Version::HTTP_10 { Protocol::Http10 } else { Protocol::Later },
         headers,
         peer,
         now: now(),
     };
     let (response, line) = match forwarded.request(trust) {
-        Err(ambiguous) => undecided(&app, &view, &observed, ambiguous.reason()),
-        Ok(http) => {
+        Err(ambiguous) => {
+            let problem = ambiguous.to_string();
+            tracing::warn!(id = observed.id(), ?peer, problem, "a proxy sent a request that cannot be decided");
+            undecided(&app, &view, &observed, &problem)
+        }
+        Ok(mut http) => {
+            let said = http.identity.said(view.edition());
+            let brought = Brought { headers: &forwarded.headers, authorization: Whose::ProxyOrEndUser, passed: None };
+            app.auth.end_users().identify(&mut http, &said, &brought).await;
             let (mut response, line) = decided(&app, &view, &observed, &http);
-            report(&http.identity, peer, &trust.identity_header, &mut response);
+            report(&said, peer, &trust.identity_header, &mut response);
             (response, line)
         }
     };
@@ -84,15 +97,15 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
 
 /// Tells proxy and operator what was not believed; what was not believed here must not be believed behind the proxy. Nor must what a client
 /// says in our name, and not every proxy tells us whether it does.
-fn report(identity: &Identity, peer: Option<IpAddr>, name: &str, response: &mut Response) {
-    let word = match identity {
-        Identity::Absent | Identity::Known(_) => None,
-        Identity::Ignored => {
+fn report(said: &Said, peer: Option<IpAddr>, name: &str, response: &mut Response) {
+    let word = match said {
+        Said::Nobody | Said::Somebody => None,
+        Said::Ignored => {
             tracing::warn!(?peer, header = name, "an identity was ignored: its sender is not a trusted peer");
             Some("ignored")
         }
-        Identity::Unreadable => {
-            tracing::warn!(?peer, header = name, "an identity could not be read");
+        Said::Unreadable(problem) => {
+            tracing::warn!(?peer, header = name, %problem, "an identity could not be read");
             Some("unreadable")
         }
     };
@@ -117,8 +130,8 @@ fn report(identity: &Identity, peer: Option<IpAddr>, name: &str, response: &mut 
 fn undecided(app: &App, view: &View, observed: &Observed, reason: &str) -> (Response, Option<Line>) {
     let (surface, outcome) = (Surface::Forward, Outcome::Undecided);
     let made = DecisionEvent { surface, outcome, observed, place: None, took: Duration::ZERO };
-    let line = app.count(made, || Details::unknown(view.revision()));
-    (forbidden("undecided", &json!({"error": "Forbidden", "reason": reason})), line)
+    let line = app.count(made, || Details::unknown(view.revision(), reason));
+    (stopped(StatusCode::FORBIDDEN, "undecided", &json!({"error": "Forbidden", "reason": reason})), line)
 }
 
 fn decided(app: &App, view: &View, observed: &Observed, http: &HttpRequest) -> (Response, Option<Line>) {
@@ -129,6 +142,7 @@ fn decided(app: &App, view: &View, observed: &Observed, http: &HttpRequest) -> (
     let point = EnforcementPoint { decider, understood: &app.config.access.fulfilled };
     let begun = Instant::now();
     let mut judged = scratch::aside(decider, HEAD, || point.judge(http, Some(now())));
+    unproven(http, &judged, observed);
     let (surface, took) = (Surface::Forward, begun.elapsed());
     let made = DecisionEvent { surface, outcome: outcome(&judged), observed, place: None, took };
     let line = app.count(made, || Details::of_enforced(view, http, &judged));
@@ -152,8 +166,9 @@ fn decided(app: &App, view: &View, observed: &Observed, http: &HttpRequest) -> (
                 Some(Outcome::Permit) | None => Outcome::Deny.word(),
                 Some(outcome) => outcome.word(),
             };
-            forbidden(word, body)
+            stopped(StatusCode::FORBIDDEN, word, body)
         }
+        Enforced::Unauthorized(body) => unauthorized(body),
     };
     if let Some(decision) = &judged.decision {
         describe(decision, response.headers_mut());
@@ -183,8 +198,32 @@ fn describe(decision: &Decision<'_>, headers: &mut HeaderMap) {
     }
 }
 
-fn forbidden(word: &'static str, body: &Json_) -> Response {
-    let mut response = (StatusCode::FORBIDDEN, Json(body)).into_response();
+/// Says in headers that nothing was decided, and why.
+pub(super) fn say_undecided(reason: &str, headers: &mut HeaderMap) {
+    headers.insert(DECISION, HeaderValue::from_static(Outcome::Undecided.word()));
+    if let Ok(reason) = HeaderValue::from_str(&for_header(reason)) {
+        headers.insert(REASON, reason);
+    }
+}
+
+/// Tells operators of a token that does not say who asks; never what it is.
+pub(crate) fn unproven(http: &HttpRequest, judged: &Judged<'_>, observed: &Observed) {
+    if let (Identity::Unproven(Unproven::Refused(because) | Unproven::Undecided(because)), Some(_)) =
+        (&http.identity, &judged.decision)
+    {
+        tracing::info!(target: "upheld_server::security", id = observed.id(), because, "a token of an end user does not count");
+    }
+}
+
+/// As OAuth has it: what is brought does not prove who asks.
+fn unauthorized(body: &Json_) -> Response {
+    let mut response = stopped(StatusCode::UNAUTHORIZED, Outcome::Deny.word(), body);
+    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(INVALID_TOKEN));
+    response
+}
+
+fn stopped(status: StatusCode, word: &'static str, body: &Json_) -> Response {
+    let mut response = (status, Json(body)).into_response();
     let headers = response.headers_mut();
     headers.insert(DECISION, HeaderValue::from_static(word));
     for (name, field) in [(POLICY, "policy"), (REASON, "reason")] {

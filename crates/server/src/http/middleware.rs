@@ -23,6 +23,7 @@ use tower_http::compression::Compression;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 
 use super::asked::{self, Asked};
+use super::misdirected;
 use crate::app::Shared;
 use crate::auth::{Endpoint, Operation, Refusal};
 use crate::connection::Connection;
@@ -106,6 +107,11 @@ async fn answer(
     handler: impl Handler,
 ) -> Response {
     let (mut parts, body) = request.into_parts();
+    if !endpoint.is_about_waiting_requests()
+        && let Some(refusal) = misdirected::refusal(&parts.headers)
+    {
+        return refusal;
+    }
     let whose = match auth::admit(app, &parts, endpoint).await {
         Ok((caller, access)) => {
             let whose = Whose::of(&caller);

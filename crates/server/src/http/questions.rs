@@ -30,7 +30,7 @@ use super::stamp::{Editions, answered, stamped};
 use crate::app::Shared;
 use crate::auth::redaction::{anonymous, in_part, redact, redact_items};
 use crate::auth::{Caller, Operation, Sort, Touched};
-use crate::documents::format_of_question;
+use crate::documents::{format_of_question, shaped};
 use crate::limits::heavy;
 use crate::problem::Problem;
 use crate::telemetry::Observed;
@@ -303,7 +303,7 @@ pub(super) fn read<Q: DeserializeOwned + Default>(headers: &HeaderMap, body: &[u
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Q::default());
     }
-    serde_json::from_slice(body).map_err(|error| Problem::bad_request(format!("this is not a valid question: {error}")))
+    shaped(body, "a valid question")
 }
 
 /// Asks where others do not have to wait: an audit takes as long as there are objects.

@@ -4,6 +4,7 @@
 //! decision ──sampled?──▶ Line ──bounded queue──▶ thread ──▶ file, standard output     decisions, line, output
 //! ```
 
+mod credentials;
 mod line;
 mod output;
 mod redact;

@@ -14,7 +14,7 @@ pub(crate) fn outcome(judged: &Judged<'_>) -> Outcome {
     match (&judged.enforced, judged.decision.as_ref().map(|decision| decision.outcome)) {
         (Enforced::Continue(_), _) => Outcome::Permit,
         (Enforced::Forbidden(_), Some(Outcome::Undecided)) => Outcome::Undecided,
-        (Enforced::Forbidden(_), _) => Outcome::Deny,
+        (Enforced::Forbidden(_) | Enforced::Unauthorized(_), _) => Outcome::Deny,
     }
 }
 
@@ -32,7 +32,7 @@ impl Details {
     /// Of a request of HTTP that was judged.
     pub(crate) fn of_enforced(view: &View, http: &HttpRequest, judged: &Judged<'_>) -> Self {
         let said = match &judged.enforced {
-            Enforced::Forbidden(body) => body.get("reason").and_then(Json::as_str),
+            Enforced::Forbidden(body) | Enforced::Unauthorized(body) => body.get("reason").and_then(Json::as_str),
             Enforced::Continue(_) => None,
         };
         let decision = judged.decision.as_ref();
@@ -45,8 +45,8 @@ impl Details {
     }
 
     /// Of a request that could not be understood.
-    pub(crate) fn unknown(revision: Revision) -> Self {
-        Self { revision, request: "null".to_owned(), policy: None, reason: None }
+    pub(crate) fn unknown(revision: Revision, reason: &str) -> Self {
+        Self { revision, request: "null".to_owned(), policy: None, reason: Some(reason.to_owned()) }
     }
 }
 

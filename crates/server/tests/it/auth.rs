@@ -46,7 +46,7 @@ fn asked(served: &Served, method: &str, path: &str, token: &str, body: &str) -> 
     served.ask(method, path, &[("authorization", &header), ("content-type", "application/json")], body)
 }
 
-fn refusal(config: Config) -> String {
+pub(crate) fn refusal(config: Config) -> String {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let listen = "127.0.0.1:0".parse().unwrap();
     match runtime.block_on(start(Config { listen, ..config })) {

@@ -241,6 +241,47 @@ fn the_header_of_a_stranger_is_not_believed_and_taken_away() {
 }
 
 #[test]
+fn an_identity_with_an_unknown_field_is_denied_and_the_field_is_named() {
+    let bench = Bench::new(behind_proxy(&[]));
+    let asked = |identity: &str| bench.check(with_header(asked("GET", "/api/users"), "x-identity", identity));
+    ok(&asked(ADMIN));
+    let response = asked(r#"{"sub": "ann", "roles": ["admin"], "Groups": ["banned"]}"#);
+    let reason = header(&denied(&response).headers, "x-policy-reason").unwrap();
+    assert!(reason.ends_with("unknown field `Groups`: did you mean `groups`?"), "{reason}");
+    assert!(matches!(metadata(&response, "reason"), Some(Kind::StringValue(whole)) if whole == reason));
+}
+
+/// Envoy says who connects to it, and that is the client unless trusted proxies in front tell another address.
+#[test]
+fn the_address_is_the_peer_of_envoy_or_what_all_trusted_hops_tell() {
+    let inside = r#"{"id": "inside", "effect": "permit", "subjects": [], "resources": [{"path": "/inside"}],
+        "actions": [{"method": "*"}], "conditions": [{"type": "ip", "allowlist": ["127.0.0.1", "192.0.2.7"]}]}"#;
+    let check = |hops: Option<usize>, source: &str, told: Option<&str>| {
+        let mut config = behind_proxy(&[]);
+        config.access.trust.hops = hops;
+        let bench = Bench::new(config);
+        assert_eq!(bench.served.post("/v1/revisions", &format!("{{\"put\": [{inside}]}}")).status, 201);
+        let asked = AttributeContext { source: Some(peer(source)), ..asked("GET", "/inside") };
+        let asked = told.map_or(asked.clone(), |told| with_header(asked, "x-forwarded-for", told));
+        bench.check(asked).status.unwrap().code == 0
+    };
+    for (hops, source, told, expected) in [
+        (None, "127.0.0.1", Some("8.8.8.8"), true),
+        (None, "192.0.2.8", None, false),
+        (Some(1), "127.0.0.1", Some("192.0.2.7"), true),
+        (Some(1), "127.0.0.1", Some("192.0.2.7, 8.8.8.8"), false),
+        (Some(1), "127.0.0.1", None, false),
+        (Some(2), "127.0.0.1", Some("192.0.2.7"), false),
+        (Some(2), "127.0.0.1", Some("192.0.2.7,"), false),
+        // A client that went around the trusted proxies.
+        (Some(2), "192.0.2.7", Some("8.8.8.8"), true),
+        (Some(2), "192.0.2.8", Some("127.0.0.1, 127.0.0.1"), false),
+    ] {
+        assert_eq!(check(hops, source, told), expected, "{hops:?} hops, {source}, {told:?}");
+    }
+}
+
+#[test]
 fn raw_headers_are_read_too() {
     let bench = Bench::new(behind_proxy(&[]));
     let mut attributes = asked("GET", "/api/users");
@@ -255,7 +296,9 @@ fn a_verified_token_says_who_asks() {
     let bench = Bench::new(behind_proxy(&[]));
     let roles = Kind::ListValue(ListValue { values: vec![of(text("admin"))] });
     let payload = |roles: Kind| {
-        let fields = [("sub".to_owned(), of(text("ann"))), ("roles".to_owned(), of(roles))];
+        // A token says what it likes; all of it is a claim.
+        let fields = [("sub", text("ann")), ("roles", roles), ("Roles", text("x")), ("id", Kind::NumberValue(4.0))];
+        let fields = fields.map(|(name, value)| (name.to_owned(), of(value)));
         of(Kind::StructValue(Struct { fields: fields.into() }))
     };
     let failed = Struct { fields: [("code".to_owned(), of(Kind::NumberValue(3.0)))].into() };
@@ -379,6 +422,8 @@ pub(crate) struct Checker {
 
 /// What Envoy is reported.
 pub(crate) struct Checked {
+    /// The status and the headers of a denial.
+    pub(crate) denied: Option<(i32, Vec<(String, String)>)>,
     /// Everything, as JSON.
     pub(crate) metadata: serde_json::Value,
     /// Whether the request goes on.
@@ -406,19 +451,66 @@ impl Checker {
         attributes.context_extensions.insert("obligations".to_owned(), obligations.to_owned());
         let http = attributes.request.as_mut().unwrap().http.as_mut().unwrap();
         host.clone_into(&mut http.host);
-        let entry = |(name, value): &(&str, &str)| HeaderValue {
-            key: (*name).to_owned(),
-            raw_value: value.as_bytes().to_vec(),
-            ..HeaderValue::default()
-        };
-        http.header_map = Some(HeaderMap { headers: headers.iter().map(entry).collect() });
+        http.header_map = Some(header_map(headers));
+        self.send(attributes)
+    }
+
+    /// A request from an address, with payloads of tokens that Envoy has verified.
+    pub(crate) fn check_of(
+        &self,
+        address: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        verified: &[(&str, serde_json::Value)],
+    ) -> Checked {
+        let mut attributes = AttributeContext { source: Some(peer(address)), ..asked("GET", path) };
+        attributes.request.as_mut().unwrap().http.as_mut().unwrap().header_map = Some(header_map(headers));
+        let fields = verified.iter().map(|(name, payload)| ((*name).to_owned(), value_of(payload))).collect();
+        let kept = [("envoy.filters.http.jwt_authn".to_owned(), Struct { fields })].into();
+        attributes.metadata_context = Some(Metadata { filter_metadata: kept });
+        self.send(attributes)
+    }
+
+    fn send(&self, attributes: AttributeContext) -> Checked {
         let mut client = AuthorizationClient::new(self.channel.clone());
         let asked = client.check(CheckRequest { attributes: Some(attributes) });
         let response = self.runtime.block_on(asked).unwrap().into_inner();
         let is_open = response.status.as_ref().unwrap().code == 0;
+        let denied = match &response.http_response {
+            Some(HttpResponse::DeniedResponse(denied)) => {
+                let headers = denied.headers.iter().filter_map(|option| option.header.clone());
+                Some((denied.status.unwrap().code, headers.map(|header| (header.key, header.value)).collect()))
+            }
+            _ => None,
+        };
         let metadata = response.dynamic_metadata.map(json_of).unwrap_or_default();
-        Checked { metadata, is_open }
+        Checked { denied, metadata, is_open }
     }
+}
+
+fn header_map(headers: &[(&str, &str)]) -> HeaderMap {
+    let entry = |(name, value): &(&str, &str)| HeaderValue {
+        key: (*name).to_owned(),
+        raw_value: value.as_bytes().to_vec(),
+        ..HeaderValue::default()
+    };
+    HeaderMap { headers: headers.iter().map(entry).collect() }
+}
+
+fn value_of(value: &serde_json::Value) -> Value {
+    use serde_json::Value as Json;
+
+    of(match value {
+        Json::Null => Kind::NullValue(0),
+        Json::Bool(value) => Kind::BoolValue(*value),
+        Json::Number(value) => Kind::NumberValue(value.as_f64().unwrap()),
+        Json::String(value) => Kind::StringValue(value.clone()),
+        Json::Array(items) => Kind::ListValue(ListValue { values: items.iter().map(value_of).collect() }),
+        Json::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| (name.clone(), value_of(value))).collect();
+            Kind::StructValue(Struct { fields })
+        }
+    })
 }
 
 pub(crate) fn json_of(value: Struct) -> serde_json::Value {

@@ -81,7 +81,7 @@ impl Surfaces {
         let (file, _) = upheld_syntax::parse("request", Format::Json, document.to_string(), SourceId::new(0));
         let read = file.tree.documents().next().unwrap();
         let mut found = Diagnostics::default();
-        let mut request = request::read(SourceId::new(0), read, Edition::Strict, &mut found).unwrap();
+        let request = request::read(SourceId::new(0), read, Edition::Strict, &mut found).unwrap();
         let request = decider.complete(request, None);
         let decision = decider.decision(&request, &mut Scratch::default());
         Said {
@@ -121,7 +121,8 @@ impl Surfaces {
         let identity = identity(asked);
         let mut headers = vec![("x-identity", identity.as_str()), ("x-forwarded-for", asked.ip)];
         headers.extend(&asked.headers);
-        let Checked { metadata, is_open } = self.checker.check(asked.method, &asked.path, asked.host, &headers, "mfa");
+        let Checked { metadata, is_open, .. } =
+            self.checker.check(asked.method, &asked.path, asked.host, &headers, "mfa");
         let said = Said::of(&metadata, ["decision", "policy", "reason"]);
         assert_eq!(is_open, said.decision == "permit", "{metadata}");
         said

@@ -1,6 +1,7 @@
 //! Real proxies in front of a small service: what one denies no other lets through.
 
 pub(crate) mod front;
+mod mistakes;
 pub(crate) mod parts;
 mod requests;
 mod traefik;

@@ -492,6 +492,36 @@ fn what_hidden_policies_decide_is_told_without_them() {
     }
 }
 
+/// S10: the built-in role that gateways have names who decides, and so why nothing could be decided.
+#[test]
+fn an_asker_is_told_why_a_request_is_undecided() {
+    let folder = tempfile::tempdir().unwrap();
+    let listed = folder.path().join("tokens.yaml");
+    let tokens = ["admin", "asker"].map(|role| {
+        format!("- {{name: {role}-token, roles: [{role}], sha256: '{:x}'}}\n", Sha256::digest(token(role).as_bytes()))
+    });
+    fs::write(&listed, format!("tokens:\n{}", tokens.concat())).unwrap();
+    let security = Security { tokens: Some(listed), ..Security::default() };
+    let served = Served::guarded(Config { security, ..Config::default() });
+    let adults = json!({"id": "adults", "effect": "permit", "subjects": [{"claim": {"name": "age", "operator": "gte", "value": 18}}],
+        "resources": [], "actions": []});
+    let put = asked(&served, "admin", "PUT", "/v1/documents/AccessPolicy/access/adults", &adults.to_string());
+    assert_eq!(put.status, 201, "{}", put.text);
+    let request = json!({"subject": {"id": "ann", "roles": [], "groups": [], "claims": {}}, "action": {"method": "GET"}, "resource": {"path": "/x"}});
+    let authzen = json!({"subject": {"type": "user", "id": "ann"}, "action": {"name": "GET"}, "resource": {"type": "route", "id": "/x"}});
+    for (path, body) in [
+        ("/v1/decide", request.clone()),
+        ("/v1/decide:batch", json!({"requests": [request]})),
+        ("/authz/api/evaluate", request.clone()),
+        ("/access/v1/evaluation", authzen.clone()),
+        ("/access/v1/evaluations", json!({"evaluations": [authzen]})),
+        ("/forward-auth/x", json!("")),
+    ] {
+        let answer = asked(&served, "asker", "POST", path, &body.to_string());
+        assert!(answer.text.contains("adults"), "{path}: {} {}", answer.status, answer.text);
+    }
+}
+
 /// S1: neither a trick with the address nor a batch reaches a document that is not the writer's.
 #[test]
 fn a_right_to_write_some_documents_reaches_no_other() {

@@ -52,7 +52,7 @@ pub(crate) struct Serve {
     pub(crate) environment: String,
     #[command(flatten, next_help_heading = "Proxies in front")]
     pub(crate) proxies: Proxies,
-    /// Tokens, keys, rights and certificates: see docs/security.md [default: a token that is printed once]
+    /// Tokens, keys, rights, certificates and tokens of end users: see docs/security.md [default: a token that is printed once]
     #[arg(long, value_name = "FILE", env = "UPHELD_SECURITY")]
     pub(crate) security: Option<PathBuf>,
     /// What those may do at most who do not say who they are [default: the setting `anonymous`, which is auto]

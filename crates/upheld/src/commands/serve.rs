@@ -215,6 +215,9 @@ fn greet(running: &Running, watched: &Watched) {
     for (place, line) in running.trusted().into_iter().enumerate() {
         say(&format!("  {} {line}", if place == 0 { "trusts" } else { "      " }));
     }
+    for (place, line) in running.end_users().into_iter().enumerate() {
+        say(&format!("  {} {line}", if place == 0 { "users " } else { "      " }));
+    }
     say(&format!("  guests {}", guests(running.anonymous())));
     if let Some(token) = running.bootstrap_token() {
         say(&format!("  token  {token}"));

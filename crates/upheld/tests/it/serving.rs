@@ -189,6 +189,43 @@ fn who_is_not_let_in_has_a_line_in_the_log_that_nobody_can_forge() {
     assert!(!format!("{lines:?}").contains("hunter2"), "no token is logged");
 }
 
+/// A key in the form of a JSON Web Key Set.
+const KEYS: &str = r#"{"keys": [{"kty": "EC", "crv": "P-256", "kid": "k1", "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+    "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}"#;
+
+#[test]
+fn whose_tokens_of_end_users_count_is_told_and_no_token_is_logged() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("keys.json"), KEYS).unwrap();
+    let security = "enforcement: {jwt: [{issuers: ['https://sso.example'], audiences: [shop], keys: {file: keys.json},
+        claims: {roles: [realm_access.roles, roles], attributes: {department: dept}}}]}";
+    std::fs::write(folder.path().join("security.yaml"), security).unwrap();
+    let log = "--security security.yaml --log debug --decision-log decisions.jsonl";
+    let server = Server::start(folder.path(), "", log);
+    let users = server.told.iter().find(|line| line.starts_with("  users ")).map(String::as_str).unwrap_or_default();
+    for part in [
+        "https://sso.example for shop in authorization",
+        "roles from realm_access.roles + roles",
+        "department from dept",
+    ] {
+        assert!(users.contains(part), "{:?}", server.told);
+    }
+    // {"alg":"ES256","kid":"k1"} and {"iss":"https://sso.example","sub":"mallory"}, signed by nobody.
+    let token =
+        "eyJhbGciOiJFUzI1NiIsImtpZCI6ImsxIn0.eyJpc3MiOiJodHRwczovL3Nzby5leGFtcGxlIiwic3ViIjoibWFsbG9yeSJ9.aHVudGVyMg";
+    let bearer = format!("authorization: Bearer {token}\r\nx-request-id: mine\r\n");
+    let answer = server.ask("GET /forward-auth/x", &bearer, "");
+    assert!(answer.starts_with("HTTP/1.1 401 ") && answer.contains("the signature is invalid"), "{answer}");
+    let lines = server.end();
+    let found: Vec<Json> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let found: Vec<&Json> = found.iter().filter(|line| line["target"] == "upheld_server::security").collect();
+    assert!(found.len() == 1 && found[0]["id"] == "mine", "{lines:?}");
+    assert!(found[0]["because"].as_str().is_some_and(|because| because.contains("signature")), "{found:?}");
+    let decisions = std::fs::read_to_string(folder.path().join("decisions.jsonl")).unwrap();
+    let whole = format!("{lines:?}{decisions}");
+    assert!(token.split('.').all(|part| !whole.contains(part)) && !whole.contains("mallory"), "{whole}");
+}
+
 #[test]
 fn histories_are_signed_and_only_those_of_the_right_key_are_taken() {
     let folder = tempfile::tempdir().unwrap();

@@ -29,6 +29,8 @@ pub enum Problem {
     },
     /// There is no such way to answer several requests.
     UnknownSemantic(String),
+    /// The name of the action is this method, and here another one is said.
+    OtherMethod(&'static str),
     /// It is a longer list than is answered.
     TooMany,
     /// It is not a token that a search gave.
@@ -62,6 +64,9 @@ impl fmt::Display for BadRequest {
             Problem::UnknownSemantic(word) => {
                 let known = Semantic::ALL.map(|semantic| format!("`{}`", semantic.word()));
                 write!(f, " cannot be `{word}`: expected {}", known.join(" or "))
+            }
+            Problem::OtherMethod(method) => {
+                write!(f, " contradicts `action.name`, which is `{method}`: leave one of them out")
             }
             Problem::TooMany => write!(f, " has more than {MOST_EVALUATIONS} items"),
             Problem::NotAToken => f.write_str(" is not a token of a search"),

@@ -9,7 +9,7 @@ use super::answer::{Answer, Batch};
 use super::bad_request::{BadRequest, Problem};
 use super::parts::{self, Parts};
 use super::{AuthZen, mapping};
-use crate::access::decider::CompleteRequest;
+use crate::access::decider::{BatchBudget, CompleteRequest};
 
 /// The most requests that are answered at once.
 pub const MOST_EVALUATIONS: usize = 10_000;
@@ -57,7 +57,7 @@ impl Semantic {
 impl AuthZen<'_> {
     /// Access Evaluation: may this subject do this action on this resource?
     pub fn evaluation(self, request: &Json) -> Result<Answer, BadRequest> {
-        self.answer(Parts::of(parts::fields(request)?), &mut Scratch::default())
+        self.answer(Parts::of(parts::fields(request)?), &mut Scratch::default(), &mut BatchBudget::default())
     }
 
     /// Access Evaluations: several requests with defaults for what each leaves out. A default is taken whole or not at all. Without a
@@ -67,9 +67,9 @@ impl AuthZen<'_> {
         let semantic = semantic(fields.get("options"))?;
         let items = parts::optional(fields.get("evaluations"), "evaluations", "a list", Json::as_array)?;
         let defaults = Parts::of(fields);
-        let mut scratch = Scratch::default();
+        let (mut scratch, mut budget) = (Scratch::default(), BatchBudget::default());
         let Some(items) = items.filter(|items| !items.is_empty()) else {
-            return self.answer(defaults, &mut scratch).map(Batch::Single);
+            return self.answer(defaults, &mut scratch, &mut budget).map(Batch::Single);
         };
         if items.len() > MOST_EVALUATIONS {
             return Err(BadRequest::new("evaluations", Problem::TooMany));
@@ -78,7 +78,7 @@ impl AuthZen<'_> {
         let mut answers = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
             let answer = match item.as_object() {
-                Some(item) => self.answer(Parts::of(item).or(defaults), &mut scratch),
+                Some(item) => self.answer(Parts::of(item).or(defaults), &mut scratch, &mut budget),
                 None => Err(BadRequest::wrong_type(format!("evaluations[{index}]"), "an object", item)),
             };
             let answer = answer.unwrap_or_else(Answer::broken);
@@ -96,8 +96,13 @@ impl AuthZen<'_> {
         self.asked(Parts::of(parts::fields(request)?))
     }
 
-    fn answer(self, parts: Parts<'_>, scratch: &mut Scratch<Decide>) -> Result<Answer, BadRequest> {
-        Ok(Answer::of(self.decider.decision(&self.asked(parts)?, scratch)))
+    fn answer(
+        self,
+        parts: Parts<'_>,
+        scratch: &mut Scratch<Decide>,
+        budget: &mut BatchBudget,
+    ) -> Result<Answer, BadRequest> {
+        Ok(Answer::of(self.decider.decision_within(&self.asked(parts)?, scratch, budget)))
     }
 
     fn asked(self, parts: Parts<'_>) -> Result<CompleteRequest, BadRequest> {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::bad_request::{BadRequest, Problem};
+use crate::access::decider::method_of;
 
 /// Properties as a request gives them.
 pub(super) type Properties<'j> = Option<&'j Map<String, Json>>;
@@ -82,7 +83,14 @@ impl<'j> Parts<'j> {
     pub(super) fn action(self) -> Result<Doing<'j>, BadRequest> {
         let fields = required(self.action, "action", "an object", Json::as_object)?;
         let name = required(fields.get("name"), "action.name", "text", Json::as_str)?;
-        Ok(Doing { name, properties: properties(fields, "action")? })
+        let properties = properties(fields, "action")?;
+        let said = properties.and_then(|properties| properties.get("method")).filter(|said| !said.is_null());
+        if let (Some(method), Some(said)) = (method_of(name), said)
+            && said.as_str().and_then(method_of) != Some(method)
+        {
+            return Err(BadRequest::new("action.properties.method", Problem::OtherMethod(method)));
+        }
+        Ok(Doing { name, properties })
     }
 
     pub(super) fn context(self) -> Result<Properties<'j>, BadRequest> {

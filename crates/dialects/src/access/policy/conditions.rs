@@ -1,6 +1,7 @@
 //! What must hold besides, and what comes with a decision.
 
 use ipnet::IpNet;
+use jiff::fmt::temporal::Pieces;
 use upheld_engine::decide::{AddressLists, Binding, Condition, Duty, Effect, Expression, Validity};
 use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::{Kind, Value};
@@ -102,10 +103,7 @@ impl Reading<'_> {
 
     pub(in crate::access) fn moment(&mut self, value: Option<Value<'_>>) -> Option<Timestamp> {
         let value = value.filter(|value| value.kind() != Kind::Null)?;
-        // Beyond the last moment there is, all is as late.
-        let far: Option<jiff::Timestamp> = value.text().parse().ok();
-        let far = far.map(|far| Timestamp(if far.as_nanosecond() > 0 { i64::MAX } else { i64::MIN }));
-        let moment = value.text().parse().ok().or(far);
+        let moment = moment_of(value.text());
         if moment.is_none() {
             let message = format!("`{}` is not a valid timestamp", value.text());
             self.wrong(value, message, "expected for example `2025-03-01T12:00:00Z`");
@@ -125,4 +123,17 @@ impl Reading<'_> {
         };
         list.into_iter().flat_map(Value::items).map(read).collect()
     }
+}
+
+/// A moment; those beyond the first and last one that can be told are as early or late as these.
+pub(in crate::access) fn moment_of(text: &str) -> Option<Timestamp> {
+    let far = || {
+        let pieces = Pieces::parse(text).ok().filter(|pieces| pieces.time().is_some() && pieces.offset().is_some())?;
+        match pieces.date().year() {
+            ..=1677 => Some(Timestamp(i64::MIN)),
+            2262.. => Some(Timestamp(i64::MAX)),
+            _ => None,
+        }
+    };
+    text.parse().ok().or_else(far)
 }

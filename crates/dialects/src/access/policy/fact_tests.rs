@@ -9,6 +9,7 @@ use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Fault};
 
+use super::never::Sense;
 use super::{Reading, shortened};
 use crate::access::facts::{fact_of, number_of};
 
@@ -18,7 +19,7 @@ impl Reading<'_> {
         let name = test.get("name")?;
         let value = test.get("value").filter(|value| value.kind() != Kind::Null);
         let word = test.get("operator").filter(|value| value.kind() != Kind::Null);
-        let operator = self.operator(test, word, value)?;
+        let mut operator = self.operator(test, word, value)?;
         let passes = test.get("absent").and_then(Value::as_bool) == Some(true);
         let negative = matches!(operator, Operator::NotIn(_));
         if passes
@@ -36,10 +37,24 @@ impl Reading<'_> {
             (false, _, Operator::In(_)) if !self.negated => Truth::False,
             (false, ..) => Truth::Error,
         };
+        let sense = match operator {
+            Operator::NotIn(_) | Operator::Absent => Sense::Unwanted,
+            _ => Sense::Wanted,
+        };
         // Names of headers are the same in capital and small letters.
-        let own = if prefix.is_empty() { name.text().to_owned() } else { name.text().to_lowercase() };
+        let is_header = !prefix.is_empty() || of == FactOf::Resource && name.text().starts_with("headers.");
+        let own = if is_header { name.text().to_lowercase() } else { name.text().to_owned() };
+        if !prefix.is_empty() {
+            self.header_name(name, sense);
+        }
         let whole = format!("{prefix}{own}");
         let path = fact_path(&whole);
+        self.property(name, of, &path, sense);
+        if let (FactOf::Resource, [only], Some(value)) = (of, path.as_slice(), value)
+            && only == "host"
+        {
+            operator = self.hosts_compared(value, operator);
+        }
         let name = match path.as_slice() {
             // Without its quotes.
             [only] => only.clone(),

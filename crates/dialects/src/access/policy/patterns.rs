@@ -28,6 +28,12 @@ pub(in crate::access) fn never_matches(pattern: &str) -> Option<NeverMatches> {
     if braces(&bare) != bare {
         return never("has braces, which are no parameters here", braces(&bare));
     }
+    if let Some(globs) = with_each_choice(&bare) {
+        return never("has a choice in parentheses, which are no groups here", globs);
+    }
+    if parameters(&bare) != bare {
+        return never("has a parameter of another system, which is a text here", parameters(&bare));
+    }
     let is_expression = [".*", ".+", "["].iter().any(|mark| bare.contains(mark)) || bare.ends_with('$');
     if is_expression {
         return never("is written as a regular expression, and matched as it stands", globbed(&bare));
@@ -132,6 +138,35 @@ fn braces(pattern: &str) -> String {
     with_stars + rest
 }
 
+/// With `*` for each segment that is a parameter of a router: `:id`, `<id>`, `<int:id>`.
+fn parameters(pattern: &str) -> String {
+    let is_name = |text: &str| {
+        let first = text.chars().next().is_some_and(|first| first.is_alphabetic() || first == '_');
+        first && text.chars().all(|one| one.is_alphanumeric() || "_-:".contains(one))
+    };
+    let is_parameter = |segment: &str| {
+        let colon = segment.strip_prefix(':').map(|name| name.trim_end_matches(['?', '*', '+']));
+        let angles = segment.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+        colon.or(angles).is_some_and(is_name)
+    };
+    let segments = pattern.split('/').map(|segment| if is_parameter(segment) { "*" } else { segment });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// What a pattern with `(a|b)` means without it, as a list in a sentence; nothing if it has none.
+fn with_each_choice(pattern: &str) -> Option<String> {
+    /// So many are listed; instead of more of them there is a wildcard.
+    const MOST: usize = 8;
+    let (before, rest) = pattern.split_once('(')?;
+    let (choices, after) = rest.split_once(')').filter(|(choices, _)| choices.contains('|'))?;
+    let choices = choices.strip_prefix("?:").unwrap_or(choices);
+    let all: Vec<String> = choices.split('|').map(|choice| format!("{before}{choice}{after}")).collect();
+    if all.len() > MOST || after.contains('(') {
+        return Some(globbed(&format!("{before}*{after}")));
+    }
+    Some(all.join("`, `"))
+}
+
 /// What a regular expression probably means as a pattern.
 fn globbed(expression: &str) -> String {
     let mut pattern = String::new();
@@ -179,6 +214,13 @@ mod tests {
             ("a\\{b", "/a\\{b"),
             ("/100%25/%2A", "/100\\%/\\*"),
             ("/x/\\[y\\]/{id}", "/x/\\[y\\]/*"),
+            ("/admin/:id", "/admin/*"),
+            ("/:x", "/*"),
+            ("/a/:rest*/b", "/a/*/b"),
+            ("/<id>", "/*"),
+            ("/users/<int:id>/keys", "/users/*/keys"),
+            ("/(a|b)/x", "/a/x`, `/b/x"),
+            ("/(?:a|b)", "/a`, `/b"),
         ] {
             assert_eq!(never_matches(pattern).map(|never| never.meant).as_deref(), Some(meant), "{pattern}");
         }
@@ -188,7 +230,8 @@ mod tests {
     fn others_are_left_alone() {
         let plain =
             ["/admin/**", "**", "*", "/a.b/c", "/x?y", "/a+b", "/a(b", "/100%", "/users/\\{id\\}", "*/x", "/a|/b"];
-        for pattern in plain {
+        let names = ["/wiki/Rust_(language)", "/v1/books:read", "/\\:x", "/\\<id>", "/\\(a|b\\)", "/:", "/a<b>"];
+        for pattern in plain.into_iter().chain(names) {
             assert_eq!(never_matches(pattern), None, "{pattern}");
         }
     }

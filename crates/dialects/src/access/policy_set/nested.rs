@@ -70,7 +70,7 @@ impl PolicySetBuilder<'_> {
         for item in get("sets").into_iter().flat_map(Value::items) {
             members.extend(self.set(source, item, depth + 1, found).map(Member::from));
         }
-        let mut reading = Reading::new(source, found);
+        let mut reading = Reading::new(source, self.standing(source), found);
         let target = get("target").map_or_else(Target::default, |target| Target {
             subjects: reading.matchers(target.get("subjects"), Reading::subject),
             resources: reading.matchers(target.get("resources"), Reading::resource),

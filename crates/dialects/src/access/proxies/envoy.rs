@@ -9,8 +9,8 @@ use upheld_engine::decide::Maybe;
 use upheld_model::Timestamp;
 
 use super::trust::{Headers, HeadersGiven, Trust};
-use crate::access::decider::host_name;
 use crate::access::enforce::HttpRequest;
+use crate::access::host::host_name;
 use crate::access::identity::Identity;
 
 /// What Envoy tells about a request.
@@ -54,14 +54,8 @@ impl Attributes {
         if path.contains('#') {
             return Err("the path has a `#`, which not everybody reads alike");
         }
-        let host = Some(host_name(&self.host)).filter(|host| !host.is_empty());
-        let host = host.map_or(Maybe::Unknown, Maybe::Is);
+        let host = host_name(&self.host);
         let named = self.extension("app").or(self.service.as_deref().filter(|service| !service.is_empty()));
-        let address = match trust.hops {
-            // Unlike others, Envoy says who connects to it.
-            None => self.peer.map_or(Maybe::Unknown, |peer| Maybe::Is(peer.to_canonical().to_string().into())),
-            Some(_) => trust.address(&self.headers, self.peer),
-        };
         Ok(HttpRequest {
             method: self.method.clone(),
             path: path.to_owned(),
@@ -69,7 +63,8 @@ impl Attributes {
             host,
             identity: self.identity(trust)?,
             headers: self.headers.facts(given),
-            address,
+            // Unlike others, Envoy says who connects to it.
+            address: trust.address_behind(&self.headers, self.peer),
             forwarded_for: self.headers.joined("x-forwarded-for"),
             real_ip: self.headers.joined("x-real-ip"),
             time: self.time.into(),
@@ -104,7 +99,7 @@ impl Attributes {
     }
 
     /// What the verified token says. Beside tokens, Envoy keeps their heads and why some failed; neither looks like one.
-    fn token(&self) -> Result<Option<&Json>, &'static str> {
+    pub fn token(&self) -> Result<Option<&Json>, &'static str> {
         let is_token = |kept: &Json| ["sub", "iss", "aud", "exp"].iter().any(|claim| kept.get(claim).is_some());
         let kept = self.tokens.as_ref().and_then(Json::as_object).into_iter().flatten();
         let mut tokens = kept.filter(|(_, kept)| is_token(kept));

@@ -2,6 +2,7 @@
 //! whoever asks is anonymous.
 
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZero;
 
 use ipnet::IpNet;
 use smol_str::SmolStr;
@@ -9,8 +10,9 @@ use upheld_engine::decide::{Fact, Facts, Maybe};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
-use crate::access::decider::{headers_of, host_name};
-use crate::access::identity::Identity;
+use crate::access::decider::headers_of;
+use crate::access::host::host_name;
+use crate::access::identity::{Identity, Unreadable};
 
 /// Whom to believe what.
 #[derive(Clone, Debug)]
@@ -166,6 +168,20 @@ impl Headers {
         (!all.is_empty()).then(|| all.join(","))
     }
 
+    /// The address that trusted proxies tell. `hops` says how many there are, the peer first; each has told whom it heard the request
+    /// from, at the end of `X-Forwarded-For`. A request that did not come through all of them has no address that is known: its header
+    /// is too short, or its last entries are the client's own.
+    fn told(&self, hops: NonZero<usize>) -> Option<IpAddr> {
+        let own = self.0.iter().filter(|(known, _)| known == "x-forwarded-for");
+        // A value that is not text may have any number of entries, so none can be counted.
+        let values: Option<Vec<&str>> = own.map(|(_, value)| value.as_deref()).collect();
+        let values = values?;
+        let told: Vec<&str> = values.iter().rev().flat_map(|value| value.rsplit(',')).take(hops.get()).collect();
+        // Each of them tells one. Where one does not, the others are not those that they seem to be.
+        let told: Option<Vec<IpAddr>> = told.into_iter().map(|told| named_by(told.trim())).collect();
+        told?.get(hops.get() - 1).copied()
+    }
+
     /// As facts of a request.
     pub fn facts(&self, given: HeadersGiven) -> Facts {
         let fact = |value: &Option<String>| value.as_deref().map_or(Fact::Unknown, |text| Fact::Text(text.into()));
@@ -187,6 +203,11 @@ impl Trust {
         peer.is_some_and(|peer| self.peers.iter().any(|network| network.contains(&peer.to_canonical())))
     }
 
+    /// Which headers of the client a peer passes on. The setting speaks of proxies that are believed.
+    pub fn headers_given(&self, peer: Option<IpAddr>) -> HeadersGiven {
+        if self.believes(peer) { self.headers } else { HeadersGiven::Some }
+    }
+
     /// Who asks, as the header says.
     pub fn identity(&self, headers: &Headers, peer: Option<IpAddr>) -> Identity {
         match headers.one(&self.identity_header) {
@@ -194,13 +215,16 @@ impl Trust {
             _ if !self.believes(peer) => Identity::Ignored,
             Ok(Some(text)) => Identity::read(text),
             // Nobody knows which of two is meant.
-            Err(Twice) => Identity::Unreadable,
+            Err(Twice) => Identity::Unreadable(Unreadable::Twice),
         }
     }
 
     /// The host that the client asked for.
     pub fn host(&self, headers: &Headers, peer: Option<IpAddr>) -> Maybe<SmolStr> {
-        named(self.host_header.as_deref().filter(|_| self.believes(peer)), headers).map(host_name)
+        match named(self.host_header.as_deref().filter(|_| self.believes(peer)), headers) {
+            Maybe::Is(written) => host_name(written),
+            Maybe::Absent | Maybe::Unknown => Maybe::Unknown,
+        }
     }
 
     /// The application; the host stands for it where nobody names one.
@@ -211,13 +235,32 @@ impl Trust {
         }
     }
 
-    /// The address of the client of a proxy, as far as proxies that are believed tell it.
+    /// The address of the client of a proxy that asks by itself. Only proxies that are believed tell it; the one who asks is never the
+    /// client, so its own address stands for none.
     pub fn address(&self, headers: &Headers, peer: Option<IpAddr>) -> Maybe<SmolStr> {
-        let (Some(peer), Some(hops)) = (peer, self.hops) else { return Maybe::Unknown };
-        let hops = if self.believes(Some(peer)) { hops } else { 0 };
-        let address = client(peer, headers.joined("x-forwarded-for").as_deref(), hops);
-        address.map_or(Maybe::Unknown, |address| Maybe::Is(address.to_string().into()))
+        match self.hops.filter(|_| self.believes(peer)).and_then(NonZero::new) {
+            Some(hops) => headers.told(hops).map_or(Maybe::Unknown, named_address),
+            None => Maybe::Unknown,
+        }
     }
+
+    /// The address of a client where the proxy says who connects to it: that one, or, if it is believed, the one that it tells of.
+    pub fn address_behind(&self, headers: &Headers, peer: Option<IpAddr>) -> Maybe<SmolStr> {
+        match self.hops.filter(|_| self.believes(peer)).and_then(NonZero::new) {
+            Some(_) => self.address(headers, peer),
+            None => peer.map_or(Maybe::Unknown, named_address),
+        }
+    }
+}
+
+/// An address as proxies write it, perhaps with a port.
+fn named_by(text: &str) -> Option<IpAddr> {
+    let with_port = || text.parse().ok().map(|address: SocketAddr| address.ip());
+    text.trim_start_matches('[').trim_end_matches(']').parse().ok().or_else(with_port)
+}
+
+fn named_address(address: IpAddr) -> Maybe<SmolStr> {
+    Maybe::Is(address.to_canonical().to_string().into())
 }
 
 fn named<'h>(header: Option<&str>, headers: &'h Headers) -> Maybe<&'h str> {
@@ -227,45 +270,62 @@ fn named<'h>(header: Option<&str>, headers: &'h Headers) -> Maybe<&'h str> {
     }
 }
 
-/// The address of the client. `hops` says how many of the last addresses belong to proxies that are trusted, the peer
-/// first; each of them has told whom it heard the request from, at the end of `X-Forwarded-For`. Whoever did not come through
-/// all of them could have written anything there: then the peer is the client.
-///
-/// `None` if a trusted proxy does not say an address.
-pub fn client(peer: IpAddr, forwarded_for: Option<&str>, hops: usize) -> Option<IpAddr> {
-    let Some(before) = hops.checked_sub(1) else { return Some(peer.to_canonical()) };
-    match forwarded_for.unwrap_or_default().rsplit(',').nth(before).map(str::trim) {
-        None | Some("") => Some(peer.to_canonical()),
-        Some(told) => {
-            let with_port = || told.parse().ok().map(|address: SocketAddr| address.ip());
-            let address = told.trim_start_matches('[').trim_end_matches(']').parse().ok().or_else(with_port);
-            address.map(|address: IpAddr| address.to_canonical())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn only_trusted_proxies_are_believed() {
-        let peer = "10.0.0.9".parse().unwrap();
-        let client = |told, hops| client(peer, told, hops).map(|address| address.to_string());
-        let told = Some("6.6.6.6, 192.0.2.7,::ffff:10.0.0.8");
-        for (told, hops, expected) in [
-            (told, 0, Some("10.0.0.9")),
-            (told, 1, Some("10.0.0.8")),
-            (told, 2, Some("192.0.2.7")),
-            (told, 4, Some("10.0.0.9")),
-            (None, 1, Some("10.0.0.9")),
-            (Some(""), 1, Some("10.0.0.9")),
-            (Some("192.0.2.7:4711"), 1, Some("192.0.2.7")),
-            (Some("[2001:db8::7]:4711"), 1, Some("2001:db8::7")),
-            (Some("unknown"), 1, None),
-        ] {
-            assert_eq!(client(told, hops).as_deref(), expected, "{told:?} {hops}");
+    #[track_caller]
+    fn check(told: &[&[u8]], hops: usize, expected: Option<&str>) {
+        let mut headers = Headers::default();
+        for told in told {
+            headers.add("X-Forwarded-For", told);
         }
+        let trust = Trust { peers: vec!["10.0.0.9/32".parse().unwrap()], hops: Some(hops), ..Trust::default() };
+        let expected = expected.map_or(Maybe::Unknown, |address| Maybe::Is(address.into()));
+        assert_eq!(trust.address(&headers, "10.0.0.9".parse().ok()), expected, "{told:?} {hops}");
+    }
+
+    #[test]
+    fn only_trusted_proxies_tell_addresses() {
+        let told: &[&[u8]] = &[b"6.6.6.6, 192.0.2.7,::ffff:10.0.0.8"];
+        check(told, 1, Some("10.0.0.8"));
+        check(told, 2, Some("192.0.2.7"));
+        check(&[b"6.6.6.6", b"192.0.2.7, 10.0.0.8"], 3, Some("6.6.6.6"));
+        check(&[b"192.0.2.7:4711"], 1, Some("192.0.2.7"));
+        check(&[b"[2001:db8::7]:4711"], 1, Some("2001:db8::7"));
+    }
+
+    #[test]
+    fn where_hops_do_not_add_up_the_address_is_unknown() {
+        check(&[b"192.0.2.7"], 0, None);
+        check(&[b"6.6.6.6, 192.0.2.7,10.0.0.8"], 4, None);
+        check(&[], 1, None);
+        for told in ["", ",", "8.8.8.8,", "unknown", "_hidden"] {
+            check(&[told.as_bytes()], 1, None);
+        }
+        for told in ["8.8.8.8,", "8.8.8.8, unknown", ",", ", 10.0.0.8"] {
+            check(&[told.as_bytes()], 2, None);
+        }
+        check(&[b"8.8.8.8", b""], 1, None);
+        check(&[b"10.0.0.1", b"\xff, 192.0.2.7"], 1, None);
+        check(&[b"10.0.0.1", b"\xff, 192.0.2.7"], 2, None);
+    }
+
+    #[test]
+    fn where_the_proxy_says_who_connects_only_hops_that_are_told_replace_it() {
+        let mut headers = Headers::default();
+        headers.add("x-forwarded-for", b"192.0.2.7");
+        let trust = |hops| Trust { peers: vec!["10.0.0.9/32".parse().unwrap()], hops, ..Trust::default() };
+        let behind = |hops, peer: &str| match trust(hops).address_behind(&headers, peer.parse().ok()) {
+            Maybe::Is(address) => address.to_string(),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(behind(None, "10.0.0.9"), "10.0.0.9");
+        assert_eq!(behind(Some(0), "10.0.0.9"), "10.0.0.9");
+        assert_eq!(behind(Some(1), "10.0.0.9"), "192.0.2.7");
+        assert_eq!(behind(Some(2), "10.0.0.9"), "Unknown");
+        assert_eq!(behind(Some(2), "::ffff:6.6.6.6"), "6.6.6.6");
+        assert_eq!(behind(Some(1), "no address"), "Unknown");
     }
 
     #[test]
@@ -293,7 +353,8 @@ mod tests {
         let stranger: Option<IpAddr> = "192.0.2.1".parse().ok();
         assert!(matches!(proxy.identity(&headers, stranger), Identity::Ignored));
         assert_eq!(proxy.app(&headers, stranger), Maybe::Unknown);
-        assert_eq!(proxy.address(&headers, stranger), Maybe::Is("192.0.2.1".into()));
+        assert_eq!(proxy.address(&headers, stranger), Maybe::Unknown);
+        assert_eq!(proxy.address_behind(&headers, stranger), Maybe::Is("192.0.2.1".into()));
     }
 
     #[test]

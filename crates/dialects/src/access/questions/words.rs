@@ -74,7 +74,11 @@ impl RequestWords {
                     subject.id = Maybe::Unknown;
                     (subject.roles, subject.groups) = (Names::Unknown, Names::Unknown);
                 }
-                None | Some("id" | "sub") => subject.id = text(value),
+                None => match named(value) {
+                    Some((kind, id)) => (subject.kind, subject.id) = (text(kind), text(id)),
+                    None => subject.id = text(value),
+                },
+                Some("id" | "sub") => subject.id = text(value),
                 Some("type") => subject.kind = text(value),
                 Some("role" | "roles") => add(&mut subject.roles, value),
                 Some("group" | "groups") => add(&mut subject.groups, value),
@@ -132,12 +136,16 @@ impl RequestWords {
                     (resource.path, resource.kind) = (Maybe::Unknown, Maybe::Unknown);
                     (resource.app, resource.id) = (Maybe::Unknown, Maybe::Unknown);
                 }
-                None if !value.starts_with('/') => {
-                    let message = format!("`--resource {value}` is no path: paths begin with `/`");
-                    let help =
-                        format!("write `/{value}`, or say what it is: `type={value}`, `id={value}`, `path={value}`");
-                    self.problems.push(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
-                }
+                None if !value.starts_with('/') => match named(value) {
+                    Some((kind, id)) => (resource.kind, resource.id) = (text(kind), text(id)),
+                    None => {
+                        let message = format!("`--resource {value}` is no path: paths begin with `/`");
+                        let help = format!(
+                            "write `/{value}`, or say what it is: `TYPE/{value}`, `type={value}`, `id={value}`, `path={value}`"
+                        );
+                        self.problems.push(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
+                    }
+                },
                 None | Some("path") => resource.path = text(value),
                 Some("app") => resource.app = text(value),
                 Some("type") => resource.kind = text(value),
@@ -206,6 +214,12 @@ impl RequestWords {
     }
 }
 
+/// The type and the id of a subject or resource, as answers name them: `user/ann`. A path begins with a slash, and so has no type.
+fn named(value: &str) -> Option<(&str, &str)> {
+    let is_word = |text: &str| text.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.'));
+    value.split_once('/').filter(|(kind, id)| !kind.is_empty() && is_word(kind) && !id.is_empty())
+}
+
 fn text(value: &str) -> Maybe<SmolStr> {
     if value == request::UNKNOWN { Maybe::Unknown } else { Maybe::Is(SmolStr::new(value)) }
 }
@@ -215,5 +229,65 @@ fn add(names: &mut Names, value: &str) {
         _ if value == request::UNKNOWN => *names = Names::Unknown,
         Names::Known(known) => known.push(SmolStr::new(value)),
         Names::Unknown => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::reach::ReachQuestion;
+
+    fn given(subject: &str, resource: &str) -> Words {
+        let of = |text: &str| if text.is_empty() { Vec::new() } else { vec![text.to_owned()] };
+        Words { subject: of(subject), resource: of(resource), ..Words::default() }
+    }
+
+    fn is(text: &str) -> Maybe<SmolStr> {
+        Maybe::Is(SmolStr::new(text))
+    }
+
+    #[test]
+    fn a_subject_with_a_slash_is_a_type_and_an_id() {
+        for (written, kind, id) in [
+            ("user/eve", is("user"), is("eve")),
+            ("user/a/b", is("user"), is("a/b")),
+            ("user/?", is("user"), Maybe::Unknown),
+            ("user/eve,role=admin", is("user"), is("eve")),
+            ("eve", Maybe::Absent, is("eve")),
+            ("id=user/eve", Maybe::Absent, is("user/eve")),
+            ("type=x,id=user/eve", is("x"), is("user/eve")),
+            ("user/", Maybe::Absent, is("user/")),
+            ("spiffe://cluster/ns", Maybe::Absent, is("spiffe://cluster/ns")),
+            ("eve@x.example/y", Maybe::Absent, is("eve@x.example/y")),
+        ] {
+            let request = from_words(&given(written, "")).unwrap_or_else(|refused| panic!("{written}: {refused:?}"));
+            assert_eq!((&request.subject.kind, &request.subject.id), (&kind, &id), "{written}");
+        }
+    }
+
+    #[test]
+    fn a_resource_with_a_slash_is_a_path_where_it_begins_with_it() {
+        let read = |written: &str| from_words(&given("", written)).map(|request| request.resource);
+        let document = read("document/7").unwrap();
+        assert_eq!((document.kind, document.id, document.path), (is("document"), is("7"), Maybe::Absent));
+        let path = read("/document/7").unwrap();
+        assert_eq!((path.kind, path.id, path.path), (Maybe::Absent, Maybe::Absent, is("/document/7")));
+        assert_eq!(read("id=document/7").unwrap().id, is("document/7"));
+        assert!(read("document").is_err());
+    }
+
+    #[test]
+    fn what_can_be_reached_is_asked_in_the_same_words() {
+        for (subject, resource) in
+            [("user/eve", ""), ("eve", "document/7"), ("id=user/eve", "/a/b"), ("user/a,role=b", "")]
+        {
+            let question = ReachQuestion {
+                subject: given(subject, "").subject,
+                resource: given("", resource).resource,
+                ..ReachQuestion::default()
+            };
+            let request = from_words(&given(subject, resource)).unwrap();
+            assert_eq!(question.read().unwrap(), request, "{subject} {resource}");
+        }
     }
 }

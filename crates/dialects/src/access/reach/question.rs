@@ -48,11 +48,11 @@ pub struct ReachQuestion {
 
 impl ReachQuestion {
     /// The request that all requests begin with. The original has no such question, so it is always read strictly.
-    pub(super) fn read(&self) -> Result<Request, Refused> {
+    pub(in crate::access) fn read(&self) -> Result<Request, Refused> {
         let words = Words {
-            subject: typed(&self.subject),
+            subject: self.subject.clone(),
             action: self.action.clone(),
-            resource: typed(&self.resource),
+            resource: self.resource.clone(),
             env: self.env.clone(),
             request: self.request.clone(),
             ..Words::default()
@@ -73,18 +73,6 @@ impl ReachQuestion {
             _ => Err(incomplete().into()),
         }
     }
-}
-
-/// Subjects and resources may be named as answers name them: `user/ann`.
-fn typed(given: &[String]) -> Vec<String> {
-    let is_word = |text: &str| text.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.'));
-    let named = |item: &String| match item.split_once('/') {
-        Some((kind, id)) if !kind.is_empty() && is_word(kind) && !id.is_empty() && !id.contains(',') => {
-            format!("type={kind},id={id}")
-        }
-        _ => item.clone(),
-    };
-    given.iter().map(named).collect()
 }
 
 fn has_parts(request: &Request) -> bool {

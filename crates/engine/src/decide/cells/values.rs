@@ -362,6 +362,8 @@ pub(super) fn named_facts(operator: &Operator) -> Vec<Fact> {
         Operator::Order(_, bound) => vec![Fact::Number(*bound)],
         Operator::Contains(wanted) => within(wanted).to_vec(),
         Operator::ContainsAny(wanted) => wanted.iter().flat_map(within).collect(),
+        // The hosts of a domain have a label before it.
+        Operator::EndsWith(text) if text.starts_with('.') => vec![Fact::Text(format_smolstr!("{}{text}", fresh(&[])))],
         Operator::StartsWith(text) | Operator::EndsWith(text) => vec![Fact::Text(text.clone())],
         Operator::Within(networks) => networks.iter().map(|one| Fact::Text(one.network().to_smolstr())).collect(),
         Operator::Regex(_)

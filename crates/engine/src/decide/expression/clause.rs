@@ -65,7 +65,7 @@ impl<'e> Clause<'e> {
 
     /// Whether it holds for a request. What cannot be evaluated is an error.
     pub(in crate::decide) fn holds(&self, asked: NormalizedRequest<'_>) -> Truth {
-        asked.in_every_reading(|asked| evaluate::run(self.node, asked).map_or(Truth::Error, Truth::from))
+        asked.in_every_reading(|asked| evaluate::run(self.node, asked).0.map_or(Truth::Error, Truth::from))
     }
 
     pub(super) fn node(&self) -> &'e Node {

@@ -10,9 +10,11 @@ use super::value::{Budget, List, Value};
 use super::{Cause, Failure, arithmetic, functions};
 use crate::decide::request::{Fact, NormalizedRequest, View};
 
-/// Whether a condition holds.
-pub(super) fn run<'v>(root: &'v Node, asked: NormalizedRequest<'v>) -> Result<bool, Stop<'v>> {
-    Evaluation { asked, budget: Budget::new() }.truth(root)
+/// Whether a condition holds, and how many steps that took.
+pub(super) fn run<'v>(root: &'v Node, asked: NormalizedRequest<'v>) -> (Result<bool, Stop<'v>>, usize) {
+    let mut evaluation = Evaluation { asked, budget: Budget::new() };
+    let held = evaluation.truth(root);
+    (held, evaluation.budget.spent())
 }
 
 /// Where and why an evaluation ended; costs nothing, because errors are often absorbed.

@@ -122,6 +122,11 @@ impl Budget {
         Self { left: MOST_STEPS }
     }
 
+    /// How many steps were taken.
+    pub(super) fn spent(&self) -> usize {
+        MOST_STEPS - self.left
+    }
+
     /// Takes steps. Once there were too few, there are none left for anything.
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), Cause> {
         match self.left.checked_sub(steps) {

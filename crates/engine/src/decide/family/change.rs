@@ -9,7 +9,7 @@ use super::{Decide, Node, Policy};
 use crate::ask::EntryId;
 #[cfg(test)]
 use crate::decide::index::Unshared;
-use crate::decide::pattern::longest_text;
+use crate::decide::load::Load;
 use crate::decide::rule::Rule;
 use crate::decide::value::{Algorithm, Effect, Rank};
 use crate::order::number;
@@ -78,23 +78,11 @@ impl Decide {
             slots.iter().zip(&placed.came).map(|(slot, (.., rule))| (*slot, rule.as_ref())).collect();
         let index = Arc::new(self.index.with(&gone, &came));
         let duties = self.duties || placed.came.iter().any(|(.., rule)| !rule.duties.is_empty());
-        let less: usize = gone.iter().map(|(_, rule)| rule.weight()).sum();
-        let weight = (self.weight + came.iter().map(|(_, rule)| rule.weight()).sum::<usize>()).saturating_sub(less);
-        let (paths, unknowns, longest) = (self.paths, self.unknowns, longest_text(weight));
-        Some(Self {
-            policies,
-            order,
-            sets,
-            nodes,
-            index,
-            strictness,
-            unknowns,
-            paths,
-            duties,
-            changes,
-            weight,
-            longest,
-        })
+        let of =
+            |rules: &[(u32, &Rule)]| rules.iter().fold(Load::default(), |load, (_, rule)| load.plus(Load::of(rule)));
+        let load = self.load.plus(of(&came)).minus(of(&gone));
+        let (paths, unknowns, longest) = (self.paths, self.unknowns, load.longest_text());
+        Some(Self { policies, order, sets, nodes, index, strictness, unknowns, paths, duties, changes, load, longest })
     }
 
     /// What a change has copied but for the flat order.

@@ -1,7 +1,8 @@
 //! How paths of requests are read.
 
-use super::{By, Decide, DecideScratch, Decided, Measure, Outcome, Strictness, conditions};
+use super::{By, Decide, DecideScratch, Decided, Measure, Outcome, Strictness, measured};
 use crate::ask::Hit;
+use crate::decide::load::Load;
 use crate::decide::path::{self, BadPath, PathReading, ReadPath, Readings};
 use crate::decide::request::{Maybe, NormalizedRequest, Path, Request};
 use crate::decide::rule::Rule;
@@ -31,7 +32,12 @@ impl KnownReadings {
 impl Decide {
     /// What the automata of all patterns weigh; more than [`MOST_WEIGHT`](crate::decide::MOST_WEIGHT) should not be let in.
     pub fn weight(&self) -> usize {
-        self.weight
+        self.load.patterns
+    }
+
+    /// What the policies cost.
+    pub fn load(&self) -> Load {
+        self.load
     }
 
     /// The longest text, in bytes, that is held against patterns.
@@ -98,13 +104,13 @@ impl Decide {
         known: KnownReadings,
         decided: Decided,
         hits: &[Hit<Measure>],
+        room: &mut Readings,
     ) -> Decided {
         // Nothing opens on a denial.
         if known == KnownReadings::One || matches!(decided.outcome, Outcome::Undecided | Outcome::Deny) {
             return decided;
         }
-        let mut room = Readings::default();
-        let asked = self.asked(request, &mut room);
+        let asked = self.asked(request, room);
         let mut scratch = DecideScratch::default();
         let undecided = || {
             let value = Value::Unknown(PossibleEffect::Either);
@@ -126,11 +132,15 @@ impl Decide {
                 return if careful.outcome == decided.outcome { careful } else { undecided() };
             }
         };
+        let steps: usize = hits.iter().map(|hit| hit.measure.steps).sum();
+        if steps.saturating_mul(readings.len()) > self.load.most_steps() {
+            return undecided();
+        }
         for reading in readings {
             let asked = NormalizedRequest { path: Path::Is(reading), ..asked };
             let measured = |hit: &Hit<Measure>| {
                 let rule = self.rule(hit.entry)?;
-                let measure = Measure { target: rule.target.covers(asked), conditions: conditions(rule, asked) };
+                let measure = measured(rule, rule.target.covers(asked), asked);
                 (measure.target != Truth::False).then_some(Hit { measure, ..*hit })
             };
             let own: Vec<Hit<Measure>> = hits.iter().filter_map(measured).collect();

@@ -94,7 +94,7 @@ impl Decide {
             Some(true) => {
                 // A condition that does not hold stays so.
                 let conditions = if hit.measure.conditions == Truth::False { Truth::False } else { Truth::True };
-                Some(Hit { certain: true, measure: Measure { target: Truth::True, conditions }, ..*hit })
+                Some(Hit { certain: true, measure: Measure { target: Truth::True, conditions, ..hit.measure }, ..*hit })
             }
             // Whoever is surely about the request stays so, with a condition that does not hold.
             Some(false) if hit.measure.target == Truth::True => {

@@ -142,3 +142,52 @@ fn weights_follow_changes() {
     let without = with.with_changes(&[RuleChange::Removed(heavy)], place).unwrap();
     assert_eq!((without.weight(), without.longest_text()), (0, none.longest_text()));
 }
+
+/// S1: conditions of all policies share one budget, which grows with the policies.
+#[test]
+fn conditions_together_take_no_more_than_policies_are_worth() {
+    let rules = || {
+        (0..200).map(|number| {
+            let text = "sets.intersects(subject.claims.l, subject.claims.m)";
+            let conditions = vec![Condition::Expression(Expression::parse(text).unwrap())];
+            Rule { conditions, ..rule(&format!("p{number}"), Effect::Deny, Target::default()) }
+        })
+    };
+    let decide = decide(rules().collect());
+    let list = |from: i64, count: i64| Fact::List((from..from + count).map(|item| Fact::Number(item.into())).collect());
+    let asked = |count: i64| {
+        let claims = [("l".into(), list(0, count)), ("m".into(), list(count, count))].into_iter().collect();
+        Request { subject: Subject { claims, ..Subject::default() }, ..request("ann", "/a", "read") }
+    };
+    let steps = |request: &Request| {
+        let mut scratch = Scratch::default();
+        ask(&decide, &request, &mut scratch, &mut Silent);
+        (decide.steps(request, scratch.hits()), decide.takes_too_much(scratch.hits()))
+    };
+    assert_eq!(outcome(&decide, &asked(1)), Outcome::Deny);
+    assert!(!steps(&asked(1)).1);
+    assert_eq!(outcome(&decide, &asked(90)), Outcome::Undecided);
+    let (taken, is_too_much) = steps(&asked(90));
+    assert!(is_too_much);
+    // What comes after the bound is not done: one condition takes at most ten thousand steps.
+    assert!(taken < decide.load().most_steps() + 20_000, "{taken}");
+    // More policies, more steps: ordinary requests never meet the bound.
+    assert!(decide.load().most_steps() > Load::default().most_steps());
+    assert_eq!(decide.load().expressions, 200 * rules().next().map_or(0, |rule| Load::of(&rule).expressions));
+}
+
+/// S2: tricks in a path end the reading early.
+#[test]
+fn a_path_with_many_tricks_is_given_up_early() {
+    let path = format!("/{}..%2f;x/%5c//%3f", "a/".repeat(100));
+    let decide = decide(vec![rule(
+        "all",
+        Effect::Permit,
+        Target {
+            resources: matchers([Test::Path(vec![PathPattern::Glob(Glob::parse("/**").unwrap())])].into_iter()),
+            ..Target::default()
+        },
+    )]);
+    assert_eq!(outcome(&decide, &request("ann", &path, "read")), Outcome::Undecided);
+    assert_eq!(decide.bad_path(&request("ann", &path, "read")), Some(BadPath::TooManyReadings));
+}

@@ -28,7 +28,7 @@ struct Set {
 
 /// Public keys that can verify.
 #[derive(Debug, Default)]
-pub(super) struct KeySet {
+pub(in crate::auth) struct KeySet {
     keys: Vec<Key>,
     /// What they were read from.
     text: Vec<u8>,
@@ -85,7 +85,7 @@ pub(super) fn check(keys: &KeysLocation) -> Result<(), SecurityError> {
 }
 
 /// Reads the keys. Takes a while: not for threads that answer.
-pub(super) fn read(settings: &config::Jwt) -> Result<KeySet, SecurityError> {
+pub(in crate::auth) fn read(settings: &config::Issuer) -> Result<KeySet, SecurityError> {
     let (text, name) = match &settings.keys {
         KeysLocation::File(path) => {
             (std::fs::read(path).map_err(|error| SecurityError::file(path, error))?, path.as_path())
@@ -139,7 +139,7 @@ fn fetch(url: &str, authority: Option<&Path>) -> Result<Vec<u8>, String> {
 }
 
 /// A key that can verify. Symmetric ones cannot: whoever could verify could sign.
-fn usable(jwk: &Jwk, settings: &config::Jwt) -> Option<Key> {
+fn usable(jwk: &Jwk, settings: &config::Issuer) -> Option<Key> {
     if matches!(jwk.common.public_key_use, Some(PublicKeyUse::Encryption)) {
         return None;
     }

@@ -43,10 +43,12 @@ impl Security {
                 clients.revoked.iter_mut().for_each(move_);
             }
         }
-        match self.jwt.as_mut().map(|jwt| &mut jwt.keys) {
-            Some(KeysLocation::File(path)) => move_(path),
-            Some(KeysLocation::Url { authority, .. }) => authority.iter_mut().for_each(move_),
-            None => {}
+        let own = self.jwt.iter_mut().map(|jwt| &mut jwt.keys);
+        for keys in own.chain(self.enforcement.jwt.iter_mut().map(|jwt| &mut jwt.issuer.keys)) {
+            match keys {
+                KeysLocation::File(path) => move_(path),
+                KeysLocation::Url { authority, .. } => authority.iter_mut().for_each(move_),
+            }
         }
         self
     }
@@ -112,6 +114,8 @@ impl TryFrom<Keys> for KeysLocation {
 
 #[cfg(test)]
 mod tests {
+    use upheld_dialects::access::token_claims::{Attributes, ClaimPath, TokenClaims};
+
     use super::super::{Anonymous, Clients, Known, Need, Tls};
     use super::*;
 
@@ -138,6 +142,17 @@ jwt:
   leeway: 5
 anonymous: decide
 hosts: [policies.internal]
+enforcement:
+  jwt:
+  - keys: {file: /etc/upheld/sso.json}
+    issuers: ['https://sso.example/realms/shop']
+    audiences: [shop]
+    header: X-Forwarded-Authorization
+    claims:
+      id: [preferred_username, sub]
+      type: typ
+      roles: [realm_access.roles, resource_access.shop.roles]
+      attributes: {department: dept}
 ";
         let security = read(text).unwrap();
         assert_eq!(security.tokens.as_deref(), Some(Path::new("/etc/upheld/tokens.yaml")));
@@ -156,6 +171,17 @@ hosts: [policies.internal]
         assert_eq!(security.tls, Some(tls));
         assert_eq!(security.anonymous, Some(Anonymous::Decide));
         assert_eq!(security.hosts, ["policies.internal"]);
+        let path = |text: &str| ClaimPath::read(text).unwrap();
+        let [users] = security.enforcement.jwt.as_slice() else { panic!("one issuer") };
+        let claims = TokenClaims {
+            id: vec![path("preferred_username"), path("sub")],
+            kind: Some(path("typ")),
+            roles: vec![path("realm_access.roles"), path("resource_access.shop.roles")],
+            groups: vec![path("groups")],
+            attributes: Attributes::Named(vec![("department".into(), path("dept"))]),
+        };
+        assert_eq!((&users.claims, users.header.as_str()), (&claims, "X-Forwarded-Authorization"));
+        assert_eq!(users.issuer.issuers, ["https://sso.example/realms/shop"]);
         let jwt = security.jwt.unwrap();
         assert_eq!(jwt.keys, KeysLocation::Url { url: "https://issuer.example/keys".to_owned(), authority: None });
         assert_eq!((jwt.leeway, jwt.refresh), (Duration::from_secs(5), Duration::from_mins(5)));
@@ -165,10 +191,28 @@ hosts: [policies.internal]
     fn paths_begin_where_the_file_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("security.yaml");
-        std::fs::write(&path, "{tokens: tokens.yaml, jwt: {keys: {file: keys.json}, audiences: [a]}}").unwrap();
+        std::fs::write(
+            &path,
+            "{tokens: tokens.yaml, jwt: {keys: {file: keys.json}, audiences: [a]},
+            enforcement: {jwt: [{keys: {file: users.json}, audiences: [a], issuers: [b]}]}}",
+        )
+        .unwrap();
         let security = Security::read(&path).unwrap();
         assert_eq!(security.tokens, Some(folder.path().join("tokens.yaml")));
         assert_eq!(security.jwt.unwrap().keys, KeysLocation::File(folder.path().join("keys.json")));
+        let users = folder.path().join("users.json");
+        assert_eq!(security.enforcement.jwt[0].issuer.keys, KeysLocation::File(users));
+    }
+
+    /// What docs/proxies.md shows.
+    #[test]
+    fn the_example_for_keycloak_is_read() {
+        let page = include_str!("../../../../../docs/proxies.md");
+        let example = page.split("```").find(|block| block.starts_with("yaml\nenforcement:")).unwrap();
+        let security = read(example.trim_start_matches("yaml")).unwrap();
+        let [users] = security.enforcement.jwt.as_slice() else { panic!("one issuer") };
+        assert_eq!(users.claims.roles.first().map(ClaimPath::as_str), Some("realm_access.roles"));
+        assert!(!security.authenticates(), "end users are no callers");
     }
 
     #[test]
@@ -179,6 +223,13 @@ hosts: [policies.internal]
         assert!(said("jwt: {audiences: [a], keys: {file: a, url: b}}").contains("`keys` must have"));
         assert!(said("jwt: {keys: {file: a}}").contains("missing field `audiences`"));
         assert!(said("tls: {certificate: a, key: b, clients: {authority: c, need: maybe}}").contains("maybe"));
+        let users = |text: &str| said(&format!("enforcement: {{jwt: [{text}]}}"));
+        assert!(users("{keys: {file: a}, audiences: [a]}").contains("missing field `issuers`"));
+        let whole = |more: &str| users(&format!("{{keys: {{file: a}}, audiences: [a], issuers: [b], {more}}}"));
+        assert!(whole("role: roles").contains("unknown field `role`, expected one of `keys`"));
+        assert!(whole("claims: {role: roles}").contains("unknown field `role`, expected one of `id`"));
+        assert!(whole("claims: {roles: 7}").contains("a list of names"));
+        assert!(whole("claims: {type: ''}").contains("the name of a claim is empty"));
         assert!(said("a: [").contains("security.yaml"));
         assert!(said("").contains("expected one document"));
     }

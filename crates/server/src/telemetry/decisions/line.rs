@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::credentials;
 use super::redact::Redact;
 use crate::telemetry::{DecisionEvent, Details};
 
@@ -68,6 +69,7 @@ impl Line {
     pub(super) fn text(&self, redact: &Redact, previous: &str, dropped: u64) -> String {
         let mut request = serde_json::from_str(&self.details.request).unwrap_or_default();
         redact.apply(&mut request);
+        let hidden = self.details.reason.as_deref().and_then(credentials::in_text);
         let written = Written {
             time: self.time.to_string(),
             id: &self.id,
@@ -78,7 +80,7 @@ impl Line {
             request,
             decision: self.decision,
             policy: self.details.policy.as_deref(),
-            reason: self.details.reason.as_deref(),
+            reason: hidden.as_deref().or(self.details.reason.as_deref()),
             microseconds: (self.microseconds * 10.0).round() / 10.0,
             dropped,
             previous,

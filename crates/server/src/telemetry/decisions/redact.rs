@@ -4,6 +4,8 @@ use std::io;
 
 use serde_json::Value as Json;
 
+use super::credentials::{self, HIDDEN};
+
 /// Paths into a request whose values are hidden.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Redact(Vec<Vec<Step>>);
@@ -12,29 +14,18 @@ pub(super) struct Redact(Vec<Vec<Step>>);
 enum Step {
     Any,
     Named(String),
-    /// In upper and lower case.
-    Like(&'static str),
 }
-
-/// Headers that let in whoever has them.
-const SECRET: [&str; 5] = ["authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"];
-
-/// What stands where something was.
-const HIDDEN: &str = "[redacted]";
 
 impl Redact {
     /// Of JSON pointers, in which `*` is any name or place.
     pub(super) fn new(pointers: &[String]) -> io::Result<Self> {
-        let always = SECRET
-            .iter()
-            .map(|name| vec![Step::Named("resource".to_owned()), Step::Named("headers".to_owned()), Step::Like(name)]);
-        let chosen = pointers.iter().map(|pointer| steps(pointer));
-        always.map(Ok).chain(chosen).collect::<io::Result<_>>().map(Self)
+        pointers.iter().map(|pointer| steps(pointer)).collect::<io::Result<_>>().map(Self)
     }
 
-    /// Hides what is to be hidden.
+    /// Hides what is to be hidden, and credentials wherever they are.
     pub(super) fn apply(&self, document: &mut Json) {
         self.0.iter().for_each(|steps| hide(document, steps));
+        credentials::hide(document);
     }
 }
 
@@ -62,10 +53,6 @@ fn hide(value: &mut Json, steps: &[Step]) {
             if let Some(field) = fields.get_mut(name) {
                 hide(field, rest);
             }
-        }
-        (Step::Like(name), Json::Object(fields)) => {
-            let same = fields.iter_mut().filter(|(known, _)| known.eq_ignore_ascii_case(name));
-            same.for_each(|(_, field)| hide(field, rest));
         }
         (Step::Named(name), Json::Array(items)) => {
             if let Some(item) = name.parse().ok().and_then(|place: usize| items.get_mut(place)) {

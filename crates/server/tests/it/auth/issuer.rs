@@ -29,7 +29,7 @@ impl Issuer {
         Self { kid, key: KeyPair::generate().unwrap() }
     }
 
-    fn public(&self) -> Json {
+    pub(crate) fn public(&self) -> Json {
         let point = self.key.public_key_raw();
         let (x, y) = point[1..].split_at(32);
         let (x, y) = (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y));
@@ -44,8 +44,25 @@ impl Issuer {
 
     pub(crate) fn sign(&self, claims: &Json) -> String {
         let header = Header { kid: Some(self.kid.to_owned()), ..Header::new(Algorithm::ES256) };
+        self.sign_with(&header, claims)
+    }
+
+    /// With a head of its own.
+    pub(crate) fn sign_with(&self, header: &Header, claims: &Json) -> String {
         let key = EncodingKey::from_ec_pem(self.key.serialize_pem().as_bytes()).unwrap();
-        encode(&header, claims, &key).unwrap()
+        encode(header, claims, &key).unwrap()
+    }
+
+    /// Head and payload as they are, with a good signature.
+    pub(crate) fn sign_texts(&self, head: &str, payload: &str) -> String {
+        let message = format!("{}.{}", URL_SAFE_NO_PAD.encode(head), URL_SAFE_NO_PAD.encode(payload));
+        let key = EncodingKey::from_ec_pem(self.key.serialize_pem().as_bytes()).unwrap();
+        let signature = jsonwebtoken::crypto::sign(message.as_bytes(), &key, Algorithm::ES256).unwrap();
+        format!("{message}.{signature}")
+    }
+
+    pub(crate) fn public_pem(&self) -> String {
+        self.key.public_key_pem()
     }
 }
 
@@ -105,15 +122,27 @@ fn only_good_tokens_of_the_issuer_are_accepted() {
     }
     assert_eq!(status(&issuer.sign(&claims(&json!({"exp": now - 5})))), 200, "clocks differ a little");
     assert_eq!(status(&issuer.sign(&claims(&json!({"aud": ["x", "upheld"]})))), 200);
-    assert_eq!(status(&issuer.sign(&claims(&json!({"realm": "viewer"})))), 403, "no roles");
+    assert_eq!(status(&issuer.sign(&claims(&json!({"realm": null})))), 403, "no roles");
+    // Roles that cannot be read are not none: rights may deny something to one of them.
+    for odd in
+        [json!("viewer"), json!({"roles": 7}), json!({"roles": ["viewer", 7]}), json!({"roles": {"viewer": true}})]
+    {
+        assert_eq!(status(&issuer.sign(&claims(&json!({"realm": odd})))), 401, "{odd}");
+    }
     assert_eq!(status(&stranger.sign(&claims(&json!({})))), 401, "another key under the same name");
     // Whoever names extensions that must be understood is not understood, whatever they are.
-    let key = EncodingKey::from_ec_pem(issuer.key.serialize_pem().as_bytes()).unwrap();
     for critical in [vec![], vec!["b64".to_owned()], vec!["exp".to_owned()]] {
         let crit = Some(critical.clone());
         let header = Header { kid: Some("k1".to_owned()), crit, ..Header::new(Algorithm::ES256) };
-        assert_eq!(status(&encode(&header, &claims(&json!({})), &key).unwrap()), 401, "{critical:?}");
+        assert_eq!(status(&issuer.sign_with(&header, &claims(&json!({})))), 401, "{critical:?}");
     }
+    // Fields that are there twice are read in two ways.
+    let payload = claims(&json!({})).to_string();
+    let head = r#"{"alg": "ES256", "kid": "k1"}"#;
+    assert_eq!(status(&issuer.sign_texts(head, &payload)), 200);
+    let twice = payload.replacen('{', r#"{"realm": {"roles": ["admin"]}, "#, 1);
+    assert_eq!(status(&issuer.sign_texts(head, &twice)), 401, "{twice}");
+    assert_eq!(status(&issuer.sign_texts(r#"{"alg": "ES256", "kid": "k1", "typ": "a", "typ": "b"}"#, &payload)), 401);
     let mut cut = good;
     cut.truncate(cut.len() - 4);
     assert_eq!(status(&cut), 401, "cut off");
@@ -129,7 +158,7 @@ fn algorithms_that_everybody_can_sign_with_are_refused() {
     let body = URL_SAFE_NO_PAD.encode(claims(&json!({})).to_string());
     let unsigned = format!("{}.{body}.", URL_SAFE_NO_PAD.encode(r#"{"alg":"none","kid":"k1"}"#));
     let header = |kid: &str| Header { kid: Some(kid.to_owned()), ..Header::new(Algorithm::HS256) };
-    let public = issuer.key.public_key_pem();
+    let public = issuer.public_pem();
     let confused = encode(&header("k1"), &claims(&json!({})), &EncodingKey::from_secret(public.as_bytes())).unwrap();
     let shared = encode(&header("shared"), &claims(&json!({})), &EncodingKey::from_secret(b"secret")).unwrap();
     for token in [unsigned, confused, shared] {

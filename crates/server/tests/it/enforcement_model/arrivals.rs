@@ -69,8 +69,8 @@ fn named(http: &Http) -> Result<(String, String), Refused> {
             ([], [method]) => methods.push(method),
         }
     }
-    // A part alone says nothing, and may not say something else than whoever says both.
-    if named.is_empty() && !(paths.is_empty() && methods.is_empty()) {
+    // A path alone has no method. Other parts may not say something else than whoever says both.
+    if named.is_empty() && !paths.is_empty() {
         return Err(Refused("no method"));
     }
     let rest = http.target.strip_prefix("/forward-auth").unwrap_or_default();

@@ -110,6 +110,9 @@ fn field(name: &str, wanted: &Json, of: Of, seen: &Seen<'_>, within: Within) -> 
     let request = seen.request;
     match (of, name) {
         (_, "not") => all_fields(wanted, of, seen, Within::Not).not(),
+        // As an absent claim.
+        (Of::Resources, "host") if within == Within::Not && request.host == Fact::Absent => Truth::Unknown,
+        (Of::Resources, "path") if within == Within::Not && matches!(seen.path, PathSeen::Nothing) => Truth::Unknown,
         (Of::Subjects, "id") => exact(wanted, &request.subject_id),
         (Of::Subjects, "type") => exact(wanted, &request.subject_type),
         (Of::Subjects, "group") => among(wanted, &request.groups, |wanted, group| wanted == group),

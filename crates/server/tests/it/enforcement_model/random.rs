@@ -717,6 +717,8 @@ impl Maker {
             }
             // Envoy
             _ => {
+                // The target of a request ends at a `#`: whoever reads HTTP leaves out the rest, and Envoy refuses it before.
+                let path = path.split('#').next().unwrap_or_default();
                 target = format!("/forward-auth{}{path}", if path.starts_with('/') { "" } else { "/" });
                 own.clone_from(&method);
             }

@@ -5,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Value as Json, json};
-use upheld_dialects::access::decider::host_name;
+use upheld_dialects::access::host::host_name;
 
 /// Policies over everything that a request of HTTP has; some of them are there at a time.
 pub(crate) const POLICIES: [&str; 12] = [
@@ -151,12 +151,17 @@ impl Asked {
         headers
     }
 
+    /// The host stands for the application.
+    fn app(&self) -> Option<String> {
+        host_name(self.host).known().map(ToString::to_string)
+    }
+
     /// As programs ask.
     pub(crate) fn document(&self) -> Json {
         json!({
             "subject": {"id": self.sub, "roles": self.roles, "groups": self.groups, "claims": self.claims},
             "action": {"method": self.method},
-            "resource": {"app": host_name(self.host).as_str(), "path": self.path, "host": self.host, "headers": self.headers()},
+            "resource": {"app": self.app(), "path": self.path, "host": self.host, "headers": self.headers()},
             "environment": {"ip": self.ip},
         })
     }
@@ -170,7 +175,7 @@ impl Asked {
         if !self.groups.is_empty() {
             properties["groups"] = json!(self.groups);
         }
-        let resource = json!({"app": host_name(self.host).as_str(), "host": self.host, "headers": self.headers()});
+        let resource = json!({"app": self.app(), "host": self.host, "headers": self.headers()});
         json!({
             "subject": {"type": "user", "id": self.sub, "properties": properties},
             "action": {"name": self.method.to_lowercase()},

@@ -10,8 +10,8 @@ use super::parts::{Ended, agent, until};
 use super::traefik;
 use crate::support::installed;
 
-const ENVOY_GRPC: &str = include_str!("../../../../../examples/envoy/envoy.yaml");
-const ENVOY_HTTP: &str = include_str!("../../../../../examples/envoy/envoy-http.yaml");
+pub(super) const ENVOY_GRPC: &str = include_str!("../../../../../examples/envoy/envoy.yaml");
+pub(super) const ENVOY_HTTP: &str = include_str!("../../../../../examples/envoy/envoy-http.yaml");
 const NGINX: &str = include_str!("../../../../../examples/nginx/nginx.conf");
 const CADDY: &str = include_str!("../../../../../examples/caddy/Caddyfile");
 
@@ -41,9 +41,6 @@ impl Front {
     }
 
     fn envoy(example: &str, server: SocketAddr, service: SocketAddr) -> Option<Self> {
-        let binary = program("Envoy", "envoy/envoy/_bin/envoy")?;
-        let folder = TempDir::new().unwrap();
-        let (file, admin) = (folder.path().join("envoy.yaml"), folder.path().join("admin"));
         let port = |address: SocketAddr| format!("port_value: {}", address.port());
         let configuration = example
             .replace("port_value: 10000", "port_value: 0")
@@ -51,6 +48,52 @@ impl Front {
             .replace("port_value: 8080", &port(service))
             // The machine may be busy; whether Envoy waits is not what is tested.
             .replace("timeout: 0.5s", "timeout: 20s");
+        Fronts::envoy(&configuration, &["front".to_owned()]).map(Self::only)
+    }
+
+    /// nginx. `None` if there is none.
+    pub(crate) fn nginx(server: SocketAddr, service: SocketAddr) -> Option<Self> {
+        Fronts::nginx(1, |addresses| example_of(NGINX, addresses, server, service)).map(Self::only)
+    }
+
+    /// Caddy. `None` if there is none.
+    pub(crate) fn caddy(server: SocketAddr, service: SocketAddr) -> Option<Self> {
+        Fronts::caddy(1, |addresses| example_of(CADDY, addresses, server, service)).map(Self::only)
+    }
+
+    fn only(fronts: Fronts) -> Self {
+        let Fronts { addresses, ends } = fronts;
+        Self { address: addresses.into_iter().next().expect("an address"), _ends: Some(ends) }
+    }
+
+    /// What stands in for Traefik; it is always there.
+    #[expect(clippy::unnecessary_wraps, reason = "others may be missing")]
+    pub(crate) fn like_traefik(server: SocketAddr, service: SocketAddr) -> Option<Self> {
+        Some(Self { address: traefik::start(traefik::EXAMPLE, server, service), _ends: None })
+    }
+}
+
+/// An example on ports of its own.
+fn example_of(example: &str, addresses: &[SocketAddr], server: SocketAddr, service: SocketAddr) -> String {
+    example
+        .replace(":10000", &format!(":{}", addresses[0].port()))
+        .replace("127.0.0.1:8181", &server.to_string())
+        .replace("127.0.0.1:8080", &service.to_string())
+        .replace("_timeout 1s", "_timeout 20s")
+}
+
+/// One proxy with several configurations, each at an address of its own.
+pub(super) struct Fronts {
+    pub(super) addresses: Vec<SocketAddr>,
+    ends: (Ended, TempDir),
+}
+
+impl Fronts {
+    /// Envoy with listeners of these names. `None` if there is no Envoy.
+    pub(super) fn envoy(configuration: &str, names: &[String]) -> Option<Self> {
+        let binary = program("Envoy", "envoy/envoy/_bin/envoy")?;
+        let folder = TempDir::new().unwrap();
+        let (file, admin) = (folder.path().join("envoy.yaml"), folder.path().join("admin"));
         let own = "admin: {address: {socket_address: {address: 127.0.0.1, port_value: 0}}}\n";
         std::fs::write(&file, format!("{own}{configuration}")).unwrap();
         let mut command = Command::new(binary);
@@ -58,18 +101,21 @@ impl Front {
         command.args(["--use-dynamic-base-id", "--concurrency", "1", "--log-level", "error"]);
         let process = Ended::start(command.stdin(Stdio::null()).stdout(Stdio::null()));
         let admin = until("Envoy", || std::fs::read_to_string(&admin).ok().filter(|text| !text.is_empty()));
-        let address = until("Envoy's listener", || {
+        let addresses = until("Envoy's listeners", || {
             let mut answer = agent().get(format!("http://{}/listeners", admin.trim())).call().ok()?;
             let text = answer.body_mut().read_to_string().ok()?;
-            text.lines().find_map(|line| line.strip_prefix("front::"))?.trim().parse().ok()
+            let of = |name: &String| {
+                text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix("::"))?.trim().parse().ok()
+            };
+            names.iter().map(of).collect()
         });
-        Some(Self { address, _ends: Some((process, folder)) })
+        Some(Self { addresses, ends: (process, folder) })
     }
 
     /// nginx. `None` if there is none.
-    pub(crate) fn nginx(server: SocketAddr, service: SocketAddr) -> Option<Self> {
+    pub(super) fn nginx(count: usize, configure: impl Fn(&[SocketAddr]) -> String) -> Option<Self> {
         let binary = program("nginx", "nginx/usr/sbin/nginx")?;
-        Some(Self::on_a_free_port(NGINX, server, service, |file, folder| {
+        Some(Self::on_free_ports(count, configure, |file, folder| {
             let mut command = Command::new(&binary);
             command.arg("-p").arg(folder).arg("-c").arg(file);
             // One process, which ends when it is killed.
@@ -79,9 +125,9 @@ impl Front {
     }
 
     /// Caddy. `None` if there is none.
-    pub(crate) fn caddy(server: SocketAddr, service: SocketAddr) -> Option<Self> {
+    pub(super) fn caddy(count: usize, configure: impl Fn(&[SocketAddr]) -> String) -> Option<Self> {
         let binary = program("Caddy", "caddy/usr/bin/caddy")?;
-        Some(Self::on_a_free_port(CADDY, server, service, |file, folder| {
+        Some(Self::on_free_ports(count, configure, |file, folder| {
             let mut command = Command::new(&binary);
             command.args(["run", "--adapter", "caddyfile", "--config"]).arg(file);
             // It keeps what it remembers in the folders of its user.
@@ -91,35 +137,27 @@ impl Front {
         }))
     }
 
-    /// What stands in for Traefik; it is always there.
-    #[expect(clippy::unnecessary_wraps, reason = "others may be missing")]
-    pub(crate) fn like_traefik(server: SocketAddr, service: SocketAddr) -> Option<Self> {
-        Some(Self { address: traefik::start(server, service), _ends: None })
-    }
-
     /// For those who do not tell on which port they listen: somebody else may be faster on a port that was free.
-    fn on_a_free_port(
-        example: &str,
-        server: SocketAddr,
-        service: SocketAddr,
+    fn on_free_ports(
+        count: usize,
+        configure: impl Fn(&[SocketAddr]) -> String,
         command: impl Fn(&Path, &Path) -> Command,
     ) -> Self {
         for _ in 0..5 {
             let folder = TempDir::new().unwrap();
-            let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
-            let configuration = example
-                .replace(":10000", &format!(":{}", address.port()))
-                .replace("127.0.0.1:8181", &server.to_string())
-                .replace("127.0.0.1:8080", &service.to_string())
-                .replace("_timeout 1s", "_timeout 20s");
+            let held: Vec<TcpListener> =
+                (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()).collect();
+            let addresses: Vec<SocketAddr> = held.iter().map(|port| port.local_addr().unwrap()).collect();
+            drop(held);
             let file = folder.path().join("configuration");
-            std::fs::write(&file, configuration).unwrap();
+            std::fs::write(&file, configure(&addresses)).unwrap();
             let mut process = Ended::start(command(&file, folder.path()).stdin(Stdio::null()).stdout(Stdio::null()));
             let listens = until("the proxy", || {
-                if process.is_over() { Some(false) } else { TcpStream::connect(address).is_ok().then_some(true) }
+                let is_there = |address: &SocketAddr| TcpStream::connect(address).is_ok();
+                if process.is_over() { Some(false) } else { addresses.iter().all(is_there).then_some(true) }
             });
             if listens {
-                return Self { address, _ends: Some((process, folder)) };
+                return Self { addresses, ends: (process, folder) };
             }
         }
         panic!("the proxy does not start");

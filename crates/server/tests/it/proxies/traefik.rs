@@ -11,7 +11,7 @@ use upheld_model::SourceId;
 
 use super::parts::agent;
 
-const EXAMPLE: &str = include_str!("../../../../../examples/traefik/dynamic.yaml");
+pub(super) const EXAMPLE: &str = include_str!("../../../../../examples/traefik/dynamic.yaml");
 
 type Headers = Vec<(String, String)>;
 
@@ -21,7 +21,11 @@ pub(super) struct Configuration(pub(super) Json);
 
 impl Configuration {
     pub(super) fn read() -> Self {
-        let (file, problems) = upheld_syntax::parse("dynamic.yaml", Format::Yaml, EXAMPLE.to_owned(), SourceId::new(0));
+        Self::of(EXAMPLE)
+    }
+
+    fn of(text: &str) -> Self {
+        let (file, problems) = upheld_syntax::parse("dynamic.yaml", Format::Yaml, text.to_owned(), SourceId::new(0));
         assert!(problems.is_empty(), "{problems:?}");
         Self(serde_json::to_value(file.tree.documents().next().unwrap()).unwrap())
     }
@@ -60,10 +64,10 @@ impl Configuration {
 }
 
 /// Starts it on a port of its own; its threads end with the tests.
-pub(super) fn start(server: SocketAddr, service: SocketAddr) -> SocketAddr {
+pub(super) fn start(text: &str, server: SocketAddr, service: SocketAddr) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
-    let configuration = Configuration::read();
+    let configuration = Configuration::of(text);
     let asks = configuration.asks()["address"].as_str().unwrap().replace("127.0.0.1:8181", &server.to_string());
     let (removed, copied) = (configuration.removed(), configuration.copied());
     let proxy = Arc::new(Proxy { asks, removed, copied, service, agent: agent() });
@@ -160,13 +164,19 @@ fn head(client: &mut TcpStream) -> Option<(String, String, Headers)> {
     let mut lines = text.trim_end().split("\r\n");
     let mut words = lines.next()?.split(' ');
     let (method, target) = (words.next()?, words.next()?);
-    let path = match target.strip_prefix("http://") {
-        Some(rest) => rest.get(rest.find('/')?..)?,
-        None => target,
+    let (host, path) = match target.strip_prefix("http://") {
+        Some(rest) => rest.split_at_checked(rest.find('/')?).map(|(host, path)| (Some(host), path))?,
+        None => (None, target),
     };
     let headers =
         lines.map(|line| line.split_once(':').map(|(name, value)| (name.to_owned(), value.trim().to_owned())));
-    let headers: Headers = headers.collect::<Option<_>>()?;
+    let mut headers: Headers = headers.collect::<Option<_>>()?;
     let hosts = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host")).count();
+    // The host of the target goes before the header.
+    if let (Some(host), Some((_, value))) =
+        (host, headers.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case("host")))
+    {
+        host.clone_into(value);
+    }
     (path.starts_with('/') && hosts == 1).then(|| (method.to_owned(), path.replace('#', "%23"), headers))
 }
