@@ -148,7 +148,8 @@ fn caller(request: &mut Request, said: &[&str], otherwise: &str) -> bool {
         }
         [only] => {
             let Some(fields) = identity::read(only) else { return false };
-            request.subject_id = Fact::text(fields.get("sub"));
+            // Whoever is not named is nobody in particular.
+            request.subject_id = Fact::text(fields.get("sub")).or(Fact::said("anonymous"));
             request.subject_type = Fact::text(fields.get("type"));
             request.roles = listed(fields.get("roles"));
             request.groups = listed(fields.get("groups"));

@@ -110,19 +110,17 @@ fn field(name: &str, wanted: &Json, of: Of, seen: &Seen<'_>, within: Within) -> 
     let request = seen.request;
     match (of, name) {
         (_, "not") => all_fields(wanted, of, seen, Within::Not).not(),
-        // As an absent claim.
-        (Of::Resources, "host") if within == Within::Not && request.host == Fact::Absent => Truth::Unknown,
         (Of::Resources, "path") if within == Within::Not && matches!(seen.path, PathSeen::Nothing) => Truth::Unknown,
-        (Of::Subjects, "id") => exact(wanted, &request.subject_id),
-        (Of::Subjects, "type") => exact(wanted, &request.subject_type),
+        (Of::Subjects, "id") => exact(wanted, &request.subject_id, within),
+        (Of::Subjects, "type") => exact(wanted, &request.subject_type, within),
         (Of::Subjects, "group") => among(wanted, &request.groups, |wanted, group| wanted == group),
         (Of::Subjects, "role") => among(wanted, &request.roles, paths::text_matches),
         (Of::Subjects, "claim") => test(wanted, &request.claims, within),
         (Of::Resources, "path") => seen.path.matches(&texts(wanted)),
-        (Of::Resources, "app") => one_of(wanted, &request.app, paths::text_matches),
-        (Of::Resources, "type") => exact(wanted, &request.resource_type),
-        (Of::Resources, "id") => exact(wanted, &request.resource_id),
-        (Of::Resources, "host") => exact(wanted, &request.host),
+        (Of::Resources, "app") => one_of(wanted, &request.app, within, paths::text_matches),
+        (Of::Resources, "type") => exact(wanted, &request.resource_type, within),
+        (Of::Resources, "id") => exact(wanted, &request.resource_id, within),
+        (Of::Resources, "host") => exact(wanted, &request.host, within),
         (Of::Resources, "owner") => owner(request, within),
         (Of::Resources, "header") => {
             let mut wanted = wanted.clone();
@@ -133,9 +131,9 @@ fn field(name: &str, wanted: &Json, of: Of, seen: &Seen<'_>, within: Within) -> 
         // Any method, also one that is not known.
         (Of::Actions, "method") if texts(wanted).contains(&"*") => Truth::Yes,
         (Of::Actions, "method") => {
-            one_of(wanted, &request.method, |wanted, method| wanted.eq_ignore_ascii_case(method))
+            one_of(wanted, &request.method, within, |wanted, method| wanted.eq_ignore_ascii_case(method))
         }
-        (Of::Actions, "operation") => exact(wanted, &request.operation),
+        (Of::Actions, "operation") => exact(wanted, &request.operation, within),
         (Of::Actions, "property") => test(wanted, &request.action, within),
         _ => panic!("a field that the model does not know: {name}"),
     }
@@ -150,8 +148,10 @@ pub(super) fn texts(value: &Json) -> Vec<&str> {
     }
 }
 
-fn one_of(wanted: &Json, fact: &Fact, matches: impl Fn(&str, &str) -> bool) -> Truth {
+fn one_of(wanted: &Json, fact: &Fact, within: Within, matches: impl Fn(&str, &str) -> bool) -> Truth {
     match fact {
+        // As an absent claim.
+        Fact::Absent if within == Within::Not => Truth::Unknown,
         Fact::Absent => Truth::No,
         Fact::Unknown => Truth::Unknown,
         Fact::Is(value) => match value.as_str() {
@@ -161,8 +161,8 @@ fn one_of(wanted: &Json, fact: &Fact, matches: impl Fn(&str, &str) -> bool) -> T
     }
 }
 
-fn exact(wanted: &Json, fact: &Fact) -> Truth {
-    one_of(wanted, fact, |wanted, own| wanted == own)
+fn exact(wanted: &Json, fact: &Fact, within: Within) -> Truth {
+    one_of(wanted, fact, within, |wanted, own| wanted == own)
 }
 
 fn among(wanted: &Json, fact: &Fact, matches: impl Fn(&str, &str) -> bool) -> Truth {
