@@ -44,8 +44,10 @@ fn single(text: &str, seen: &Seen<'_>) -> Truth {
         },
         Some(1) => equals(&request.properties.get("state"), json!("draft")),
         Some(2) => match &request.roles {
+            // A list without any: whoever has no roles is known to have none.
+            Fact::Absent => Truth::No,
             Fact::Is(list) => Truth::of(texts(list).contains(&"auditor")),
-            _ => Truth::Unknown,
+            Fact::Unknown => Truth::Unknown,
         },
         Some(3) => match request.claims.get("level") {
             Fact::Is(_) => Truth::Yes,

@@ -41,7 +41,7 @@ fn decided(decider: &Decider<'_>, body: &Json) -> Decided {
         .unwrap_or_else(|| panic!("{body}: {found:?}"));
     let request = decider.complete(request, None);
     let decision = decider.decision(&request, &mut Scratch::default());
-    (decision.outcome, decision.obligations.iter().map(|duty| duty.id.to_string()).collect())
+    (decision.outcome, decision.obligations.iter().map(|duty| duty.id.clone()).collect())
 }
 
 /// Facts that can be left out, with all values that requests may have there.

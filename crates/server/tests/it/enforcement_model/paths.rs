@@ -72,14 +72,14 @@ fn unescaped(path: &str, which: impl Fn(u8) -> bool) -> String {
         let byte = escape_at(escaped, 0).filter(|byte| byte.is_ascii() && which(*byte));
         let length = if byte.is_some() { 3 } else { 1 };
         text.push_str(&byte.map_or("%".to_owned(), |byte| char::from(byte).to_string()));
-        rest = &escaped[length..];
+        rest = escaped.split_at(length).1;
     }
     text + rest
 }
 
 /// RFC 3986, 5.2.4.
 fn without_dots(path: &str) -> String {
-    without_segments(path, |segment| segment.to_owned())
+    without_segments(path, str::to_owned)
 }
 
 /// The same where dots may be escaped.
@@ -192,7 +192,7 @@ pub(super) fn text_matches(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
         Some((before, after)) => text.strip_prefix(before).is_some_and(|rest| {
-            rest.char_indices().map(|(at, _)| at).chain([rest.len()]).any(|at| text_matches(after, &rest[at..]))
+            rest.char_indices().map(|(at, _)| at).chain([rest.len()]).any(|at| text_matches(after, rest.split_at(at).1))
         }),
     }
 }

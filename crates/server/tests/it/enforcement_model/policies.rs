@@ -130,9 +130,7 @@ fn field(name: &str, wanted: &Json, of: Of, seen: &Seen<'_>, within: Within) -> 
         (Of::Resources, "property") => test(wanted, &request.properties, within),
         // Any method, also one that is not known.
         (Of::Actions, "method") if texts(wanted).contains(&"*") => Truth::Yes,
-        (Of::Actions, "method") => {
-            one_of(wanted, &request.method, within, |wanted, method| wanted.eq_ignore_ascii_case(method))
-        }
+        (Of::Actions, "method") => one_of(wanted, &request.method, within, str::eq_ignore_ascii_case),
         (Of::Actions, "operation") => exact(wanted, &request.operation, within),
         (Of::Actions, "property") => test(wanted, &request.action, within),
         _ => panic!("a field that the model does not know: {name}"),
@@ -205,11 +203,10 @@ fn test(wanted: &Json, facts: &Facts, within: Within) -> Truth {
     match (operator, &fact) {
         ("exists", Fact::Absent) | ("absent", Fact::Is(_)) => Truth::No,
         ("exists", Fact::Is(_)) | ("absent", Fact::Absent) => Truth::Yes,
-        (_, Fact::Unknown) => Truth::Unknown,
         ("eq" | "in", Fact::Absent) if within == Within::Plain || absent_counts => Truth::No,
         ("neq" | "nin", Fact::Absent) if absent_counts => Truth::Yes,
-        (_, Fact::Absent) => Truth::Unknown,
         (_, Fact::Is(own)) => held(operator, own, value),
+        (_, Fact::Absent | Fact::Unknown) => Truth::Unknown,
     }
 }
 

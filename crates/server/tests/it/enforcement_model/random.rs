@@ -741,7 +741,7 @@ impl Maker {
                 3 => add("X-Forwarded-Method", self.numbers.of(&["GET", &method])),
                 4 => {
                     target =
-                        self.numbers.of(&["/forward-auth/", "/forward-auth/public/x", "/forward-auth/x?y"]).to_owned()
+                        self.numbers.of(&["/forward-auth/", "/forward-auth/public/x", "/forward-auth/x?y"]).to_owned();
                 }
                 5 => headers.retain(|(name, _)| !name.to_lowercase().ends_with("-method")),
                 6 => headers.retain(|(name, _)| !name.to_lowercase().ends_with("-uri")),
