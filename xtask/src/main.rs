@@ -51,6 +51,11 @@ cargo xtask COMMAND
 const SEED: &str = "PROPTEST_RNG_SEED";
 const USUAL_SEED: &str = "20260101";
 
+/// The tests that hold the server against a model of it, how many worlds they make, and how many `seeds` asks for: some 100 000 requests.
+const MODEL: &str = "enforcement_model";
+const WORLDS: &str = "UPHELD_WORLDS";
+const MORE_WORLDS: &str = "2000";
+
 /// Where the corpora are, seen from the project.
 const CORPORA: &str = "../shared/corpora";
 
@@ -140,21 +145,29 @@ fn pages() -> bool {
     passed
 }
 
-/// The properties of everything that needs nothing installed, on random cases that no run had before.
+/// The properties of everything that needs nothing installed, and enforcement against its model, on random cases that no run had before.
 fn seeds(rounds: u64) -> bool {
-    let arguments =
-        ["test", "--workspace", "--exclude", "upheld-store", "--exclude", "upheld-server", "--lib", "--tests"];
+    let properties: &[&str] =
+        &["test", "--workspace", "--exclude", "upheld-store", "--exclude", "upheld-server", "--lib", "--tests"];
+    // Of the server, only what is compared with a model: on many more worlds than in `test`.
+    let model: &[&str] = &["test", "--package", "upheld-server", "--test", "it", MODEL, "--", "--nocapture"];
     let start = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs());
     let mut failed = Vec::new();
     for seed in (start..).take(usize::try_from(rounds).unwrap_or(usize::MAX)) {
-        let mut command = cargo_command(&arguments);
-        command.arg("--no-fail-fast").env(SEED, seed.to_string());
-        if !run(command, &format!("{SEED}={seed} cargo {}", arguments.join(" "))) {
+        let mut all = cargo_command(properties);
+        all.arg("--no-fail-fast").env(SEED, seed.to_string());
+        let mut enforcement = cargo_command(model);
+        enforcement.env(SEED, seed.to_string()).env(WORLDS, MORE_WORLDS);
+        let passed = [
+            run(all, &format!("{SEED}={seed} cargo {}", properties.join(" "))),
+            run(enforcement, &format!("{SEED}={seed} {WORLDS}={MORE_WORLDS} cargo {}", model.join(" "))),
+        ];
+        if passed.contains(&false) {
             failed.push(seed);
         }
     }
     for seed in &failed {
-        eprintln!("failed: {SEED}={seed} cargo xtask test");
+        eprintln!("failed: {SEED}={seed} {WORLDS}={MORE_WORLDS} cargo xtask test");
     }
     failed.is_empty()
 }

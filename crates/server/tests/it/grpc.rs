@@ -1,6 +1,6 @@
 //! The services of gRPC, over real connections.
 
-mod proto;
+pub(crate) mod proto;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -513,7 +513,7 @@ fn value_of(value: &serde_json::Value) -> Value {
     })
 }
 
-fn json_of(value: Struct) -> serde_json::Value {
+pub(crate) fn json_of(value: Struct) -> serde_json::Value {
     value.fields.into_iter().map(|(name, value)| (name, json_of_value(value))).collect()
 }
 

@@ -10,6 +10,7 @@ mod basics;
 mod costs;
 mod credentials;
 mod end_users;
+mod enforcement_model;
 mod envoy;
 mod findings;
 mod forward;
