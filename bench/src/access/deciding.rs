@@ -76,29 +76,32 @@ pub(super) fn request(name: &str, is_worst: bool) -> Request {
     let long = |count: i64| Fact::Text("x".repeat(usize::try_from(count * 8).unwrap_or_default()).into());
     let facts =
         |count: i64| -> Facts { texts(count, "fact").into_iter().map(|name| (name, Fact::Bool(true))).collect() };
-    let mut path = "/api/x".to_owned();
+    let path = match (name, is_worst) {
+        ("tricks", true) => format!("/{}..%2f;x/%5c//%3f", "a/".repeat(100)),
+        ("tricks", false) => plain(216),
+        ("escapes", true) => format!("/%{}41/..;x/%2e%2e", "25".repeat(90)),
+        ("escapes", false) => plain(196),
+        ("lists", _) => "/lists/x".to_owned(),
+        _ => "/api/x".to_owned(),
+    };
     match (name, is_worst) {
-        ("tricks", true) => path = format!("/{}..%2f;x/%5c//%3f", "a/".repeat(100)),
-        ("tricks", false) => path = plain(216),
-        ("escapes", true) => path = format!("/%{}41/..;x/%2e%2e", "25".repeat(90)),
-        ("escapes", false) => path = plain(196),
         ("lists", true) => {
-            path = "/lists/x".to_owned();
             request.subject.claims.set("some", Fact::List((0..60).map(number).collect()));
             request.subject.claims.set("others", Fact::List((60..120).map(number).collect()));
         }
         ("lists", false) => {
-            path = "/lists/x".to_owned();
             request.subject.claims.set("some", Fact::List(vec![number(1)]));
             request.subject.claims.set("others", Fact::List(vec![number(2)]));
             request.subject.claims.set("about", long(118));
         }
         ("roles", true) => request.subject.roles = Names::Known(texts(500, "role")),
-        ("roles", false) => request.subject.claims.set("about", long(500)),
         ("claims", true) => request.subject.claims = facts(500),
-        ("claims", false) => request.subject.claims.set("about", long(500)),
+        ("roles" | "claims", false) => request.subject.claims.set("about", long(500)),
         ("headers", true) => request.resource.facts.set("headers", Fact::Map(facts(100))),
-        _ => request.resource.facts.set("headers", Fact::Map([("x-about".into(), long(100))].into_iter().collect())),
+        ("headers", false) => {
+            request.resource.facts.set("headers", Fact::Map([("x-about".into(), long(100))].into_iter().collect()));
+        }
+        _ => {}
     }
     request.resource.path = Maybe::Is(path.into());
     request

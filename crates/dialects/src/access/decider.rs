@@ -196,7 +196,7 @@ impl Decider<'_> {
             }
         };
         let names = [["roles", "role"], ["groups", "group"]];
-        let is_said = names.map(|fields| fields.iter().any(|field| is_said(&subject.claims, field)));
+        let is_said = names.map(|fields| fields.iter().any(|field| names_some(&subject.claims, field)));
         let [says_roles, says_groups] = is_said;
         match known {
             Entry::None => {}
@@ -228,18 +228,16 @@ impl Decider<'_> {
     }
 
     fn fill_resource(&self, resource: &mut Resource) {
-        let facts = match (&resource.kind, &resource.id) {
-            (Maybe::Absent, _) | (_, Maybe::Absent) => return,
-            (Maybe::Is(kind), Maybe::Is(id)) => match self.directory.resource(kind, id) {
-                Some(facts) => Some(facts),
-                None => return,
-            },
-            (kind, id) if self.directory.has_resource(kind.known(), id.known()) => None,
-            _ => return,
+        let stored = match (&resource.kind, &resource.id) {
+            (Maybe::Absent, _) | (_, Maybe::Absent) => None,
+            (Maybe::Is(kind), Maybe::Is(id)) => self.directory.resource(kind, id).map(Some),
+            // It is one of those whose type or id this may be, or none of them.
+            (kind, id) => self.directory.has_resource(kind.known(), id.known()).then_some(None),
         };
-        match facts {
-            Some(facts) => fill(&mut resource.facts, facts),
-            None => leave_open(&mut resource.facts),
+        match stored {
+            Some(Some(facts)) => fill(&mut resource.facts, facts),
+            Some(None) => leave_open(&mut resource.facts),
+            None => return,
         }
         for (place, name) in [(&mut resource.app, "app"), (&mut resource.path, "path")] {
             if let Some(known) = resource.facts.get(name).filter(|_| self.is_left_out(place)) {
@@ -249,14 +247,15 @@ impl Decider<'_> {
     }
 
     fn fill_action(&self, action: &mut Action) {
-        match &action.operation {
-            Maybe::Absent => return,
-            Maybe::Is(name) => match self.directory.action(name) {
-                Some(known) => fill(&mut action.facts, &known.properties()),
-                None => return,
-            },
-            Maybe::Unknown if self.directory.actions().next().is_some() => leave_open(&mut action.facts),
-            Maybe::Unknown => return,
+        let known = match &action.operation {
+            Maybe::Is(name) => self.directory.action(name).map(Some),
+            Maybe::Unknown => self.directory.actions().next().is_some().then_some(None),
+            Maybe::Absent => None,
+        };
+        match known {
+            Some(Some(known)) => fill(&mut action.facts, &known.properties()),
+            Some(None) => leave_open(&mut action.facts),
+            None => return,
         }
         match (&action.method, action.facts.get("method")) {
             (method, Some(known)) if self.is_left_out(method) => action.method = text_of(Some(known)),
@@ -287,6 +286,16 @@ impl Decider<'_> {
 /// Whether a request says a fact. What is null is as good as left out.
 fn is_said(given: &Facts, name: &str) -> bool {
     given.iter().any(|(known, fact)| known == name && *fact != Fact::Null)
+}
+
+/// Whether a request names roles or groups among its facts. An empty list says nothing, as everywhere.
+fn names_some(given: &Facts, name: &str) -> bool {
+    let says_something = |fact: &Fact| match fact {
+        Fact::Null => false,
+        Fact::List(items) => !items.is_empty(),
+        _ => true,
+    };
+    given.iter().any(|(known, fact)| known == name && says_something(fact))
 }
 
 /// What is left out may have any value.

@@ -253,6 +253,9 @@ impl Reading<'_> {
             None if self.edition == Edition::Compat => Names::Unknown,
             None => Names::default(),
             Some(value) if self.is_unknown(value) => Names::Unknown,
+            Some(value) if value.kind() == Kind::List && value.items().any(|item| self.is_unknown(item)) => {
+                Names::Unknown
+            }
             Some(value) if value.kind() == Kind::List => {
                 let mut names = Vec::new();
                 for item in value.items() {
@@ -291,6 +294,8 @@ impl Reading<'_> {
     fn fact(&self, value: Value<'_>) -> Fact {
         match value.kind() {
             _ if self.is_unknown(value) => Fact::Unknown,
+            // Of a list with an unknown item, nothing is certain.
+            Kind::List if value.items().any(|item| self.is_unknown(item)) => Fact::Unknown,
             Kind::Map => Fact::Map(self.facts(value.entries())),
             _ => fact_of(value),
         }

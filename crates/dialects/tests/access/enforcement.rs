@@ -122,7 +122,9 @@ fn an_identity_in_an_unknown_spelling_is_undecided_and_the_original_passes_over_
     );
     let reason = |edition: Edition, identity: &str| match enforce(edition, &text, Some(identity), "GET", "/") {
         Enforced::Continue(_) => "goes on".to_owned(),
-        Enforced::Forbidden(body) | Enforced::Unauthorized(body) => body["reason"].as_str().unwrap_or_default().to_owned(),
+        Enforced::Forbidden(body) | Enforced::Unauthorized(body) => {
+            body["reason"].as_str().unwrap_or_default().to_owned()
+        }
     };
     let unreadable = "undecided: the identity of the caller cannot be read: ";
     for (identity, expected) in [

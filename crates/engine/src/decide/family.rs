@@ -3,6 +3,7 @@
 mod change;
 mod differing;
 mod duties;
+mod measure;
 mod members;
 mod near;
 mod numbering;
@@ -17,6 +18,8 @@ use std::sync::Arc;
 use upheld_model::{Code, Pages, Reason};
 
 pub use self::change::RuleChange;
+pub use self::measure::Measure;
+use self::measure::measured;
 pub use self::members::{Rules, RulesIter};
 use self::numbering::Numbering;
 use self::order::Order;
@@ -25,7 +28,7 @@ pub use self::suppose::{Doubtful, Speaking, SpeaksBy};
 use super::examine::Examined;
 use super::index::{self, Index};
 use super::load::Load;
-use super::path::{self, PathReading, Readings};
+use super::path::{PathReading, Readings};
 use super::request::{NormalizedRequest, Path, Request};
 use super::rule::{Rule, Set, Status};
 use super::tally::Tally;
@@ -150,24 +153,6 @@ pub enum By {
     Algorithm,
     /// Nobody: what a policy says is not known, or policies clash.
     Nobody,
-}
-
-/// How a policy fits a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Measure {
-    /// Whether it is about the request.
-    pub target: Truth,
-    /// Whether its conditions hold.
-    pub conditions: Truth,
-    /// How many steps it took to know that.
-    pub steps: usize,
-}
-
-impl Measure {
-    /// Whether it applies.
-    pub fn applies(self) -> Truth {
-        self.target.and(self.conditions)
-    }
 }
 
 /// What one asker needs while it asks, reused between requests.
@@ -351,36 +336,6 @@ impl Family for Decide {
 }
 
 impl Decide {
-    /// Holds the conditions of policies against a request, as long as there are steps left.
-    fn hold_conditions(&self, asked: NormalizedRequest<'_>, hits: &mut [Hit<Measure>]) {
-        let mut left = self.load.most_steps();
-        for hit in hits {
-            let has_conditions = |head: &Head| head.conditions == Conditions::Some;
-            let Some(rule) = self.head(hit.entry).filter(|head| has_conditions(head)).and(self.rule(hit.entry)) else {
-                continue;
-            };
-            // Where a policy has taken more than there was, nothing is decided, and the others are not asked.
-            let measure = measured(rule, hit.measure.target, asked);
-            *hit = Hit { measure, certain: measure.applies() != Truth::Error, ..*hit };
-            match left.checked_sub(measure.steps) {
-                Some(still) => left = still,
-                None => break,
-            }
-        }
-    }
-
-    /// Whether the conditions that were held against a request have taken more steps than there are for all of them.
-    pub fn takes_too_much(&self, hits: &[Hit<Measure>]) -> bool {
-        hits.iter().map(|hit| hit.measure.steps).sum::<usize>() > self.load.most_steps()
-    }
-
-    /// About how many steps a decision took, for those who make many: its path, its conditions, and a few for each policy that matched.
-    pub fn steps(&self, request: &Request, hits: &[Hit<Measure>]) -> usize {
-        const FEW: usize = 16;
-        let path = request.resource.path.known().map_or(0, |path| path::steps(path));
-        hits.iter().fold(FEW + path, |steps, hit| steps.saturating_add(FEW + hit.measure.steps))
-    }
-
     /// Whether nothing can be told of a request as a whole: the original would fail on it.
     fn ends_in_error(&self, request: &Request) -> bool {
         match self.strictness {
@@ -525,18 +480,6 @@ fn once_each(hits: &mut Vec<Hit<Measure>>) {
     let doubt = |hit: &Hit<Measure>| u8::from(hit.measure.target != Truth::True);
     hits.sort_unstable_by_key(|hit| (hit.entry, doubt(hit)));
     hits.dedup_by_key(|hit| hit.entry);
-}
-
-/// Whether the conditions of a policy hold that is about a request, or may be.
-fn measured(rule: &Rule, target: Truth, asked: NormalizedRequest<'_>) -> Measure {
-    let known = Measure { target, conditions: Truth::True, steps: 0 };
-    rule.conditions.iter().fold(known, |known, condition| match known.conditions {
-        Truth::False => known,
-        conditions => {
-            let (holds, steps) = condition.measured(asked);
-            Measure { conditions: conditions.and(holds), steps: known.steps + steps, ..known }
-        }
-    })
 }
 
 impl Decided {

@@ -188,6 +188,9 @@ fn the_default_is_possible_only_where_it_would_stand() {
     let (report, _) = explained(&[("p.yaml", &format!("{sure}{doubt}"))], asked);
     assert_eq!((&report["verdict"], &report["default"]["state"]), (&"undecided".into(), &"LOST".into()));
     let (report, _) = explained(&[("p.yaml", doubt)], asked);
+    assert_eq!((&report["verdict"], &report["default"]["state"]), (&"deny".into(), &"WON".into()));
+    assert_eq!(headline(&report), "DENY by default effect: c may apply, and denies as well.");
+    let (report, _) = explained(&[("p.yaml", &doubt.replace("deny", "permit"))], asked);
     assert_eq!((&report["verdict"], &report["default"]["state"]), (&"undecided".into(), &"UNKNOWN".into()));
     assert_eq!(report["default"]["reason"]["text"], "stands if none of the unknown ones applies");
 }

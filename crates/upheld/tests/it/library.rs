@@ -228,7 +228,7 @@ subjects: [{type: user, id: ann, properties: {roles: [junior]}}]
 roles: [{name: junior, contains: [intern]}]
 ",
     );
-    let policies = policies.expect("is read");
+    let policies = policies.expect("is read").at("2026-01-05T10:00:00Z".parse().expect("is a time"));
     let question = Question::may("ann", "GET", "/api");
     assert_eq!(policies.verdict(&question).expect("is answered"), Verdict::Deny);
     let mut decider = policies.decider().expect("one kind decides");

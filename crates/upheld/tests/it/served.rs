@@ -43,11 +43,13 @@ impl Client {
         // What is not asked with a question is only looked at.
         let method = if body.is_null() { "GET" } else { "POST" };
         let request = ureq::http::Request::builder().method(method).uri(format!("http://{address}{path}"));
-        let request = request.header("content-type", "application/json").header("x-original-uri", "/a");
-        let request = request
-            .header("x-original-method", "GET")
-            .body(if body.is_null() { String::new() } else { body.to_string() })
-            .unwrap();
+        let request = request.header("content-type", "application/json");
+        let request = if path.starts_with("/forward-auth") {
+            request.header("x-original-uri", "/a").header("x-original-method", "GET")
+        } else {
+            request
+        };
+        let request = request.body(if body.is_null() { String::new() } else { body.to_string() }).unwrap();
         let mut response = self.agent.run(request).unwrap();
         let header = |name: &str| response.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
         let headers = [header("upheld-semantics"), header("upheld-digest")];

@@ -1,6 +1,7 @@
 //! How paths of requests are read.
 
-use super::{By, Decide, DecideScratch, Decided, Measure, Outcome, Strictness, measured};
+use super::measure::measured;
+use super::{By, Decide, DecideScratch, Decided, Measure, Outcome, Strictness};
 use crate::ask::Hit;
 use crate::decide::load::Load;
 use crate::decide::path::{self, BadPath, PathReading, ReadPath, Readings};

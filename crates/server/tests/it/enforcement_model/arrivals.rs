@@ -141,7 +141,8 @@ fn headers(sent: &[(String, String)], passed: Passed) -> Facts {
 /// What the header says of who asks. Whether it can be read.
 fn caller(request: &mut Request, said: &[&str], otherwise: &str) -> bool {
     match said {
-        [] => {
+        // An empty header says nothing.
+        [] | [""] => {
             request.subject_id = Fact::said(otherwise);
             (request.roles, request.groups) = (Fact::Absent, Fact::Absent);
             true
@@ -160,9 +161,10 @@ fn caller(request: &mut Request, said: &[&str], otherwise: &str) -> bool {
     }
 }
 
-/// A list of texts; anything else cannot be known.
+/// A list of texts; anything else cannot be known. An empty list says nothing.
 fn listed(value: Option<&Json>) -> Fact {
     match Fact::of(value) {
+        Fact::Is(Json::Array(list)) if list.is_empty() => Fact::Absent,
         Fact::Is(Json::Array(list)) if list.iter().all(Json::is_string) => Fact::Is(list.into()),
         Fact::Absent => Fact::Absent,
         _ => Fact::Unknown,

@@ -36,6 +36,8 @@ pub(crate) const DIRECTORY: &str = "kind: Directory
 subjects:
 - {type: user, id: eve, properties: {suspended: true}}
 - {type: user, id: bob, properties: {groups: [shop]}}
+- {type: user, id: ida, properties: {suspended: true}}
+- {type: service, id: ida}
 roles:
 - {name: editor, contains: [reader]}
 groups:

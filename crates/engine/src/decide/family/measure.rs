@@ -1,0 +1,70 @@
+//! How policies fit a request, and how many steps it takes to know.
+
+use super::{Conditions, Decide, Head};
+use crate::ask::Hit;
+use crate::decide::path;
+use crate::decide::request::{NormalizedRequest, Request};
+use crate::decide::rule::Rule;
+use crate::decide::truth::Truth;
+
+/// How a policy fits a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// Whether it is about the request.
+    pub target: Truth,
+    /// Whether its conditions hold.
+    pub conditions: Truth,
+    /// How many steps it took to know that.
+    pub steps: usize,
+}
+
+impl Measure {
+    /// Whether it applies.
+    pub fn applies(self) -> Truth {
+        self.target.and(self.conditions)
+    }
+}
+
+impl Decide {
+    /// Holds the conditions of policies against a request, as long as there are steps left.
+    pub(super) fn hold_conditions(&self, asked: NormalizedRequest<'_>, hits: &mut [Hit<Measure>]) {
+        let mut left = self.load.most_steps();
+        for hit in hits {
+            let has_conditions = |head: &Head| head.conditions == Conditions::Some;
+            let Some(rule) = self.head(hit.entry).filter(|head| has_conditions(head)).and(self.rule(hit.entry)) else {
+                continue;
+            };
+            // Where a policy has taken more than there was, nothing is decided, and the others are not asked.
+            let measure = measured(rule, hit.measure.target, asked);
+            *hit = Hit { measure, certain: measure.applies() != Truth::Error, ..*hit };
+            match left.checked_sub(measure.steps) {
+                Some(still) => left = still,
+                None => break,
+            }
+        }
+    }
+
+    /// Whether the conditions that were held against a request have taken more steps than there are for all of them.
+    pub fn takes_too_much(&self, hits: &[Hit<Measure>]) -> bool {
+        hits.iter().map(|hit| hit.measure.steps).sum::<usize>() > self.load.most_steps()
+    }
+
+    /// About how many steps a decision took, for those who make many: its path, its conditions, and a few for each policy that matched.
+    pub fn steps(&self, request: &Request, hits: &[Hit<Measure>]) -> usize {
+        const FEW: usize = 16;
+        let path = request.resource.path.known().map_or(0, |path| path::steps(path));
+        hits.iter().fold(FEW + path, |steps, hit| steps.saturating_add(FEW + hit.measure.steps))
+    }
+}
+
+/// Whether the conditions of a policy hold that is about a request, or may be.
+pub(super) fn measured(rule: &Rule, target: Truth, asked: NormalizedRequest<'_>) -> Measure {
+    let known = Measure { target, conditions: Truth::True, steps: 0 };
+    rule.conditions.iter().fold(known, |known, condition| match known.conditions {
+        Truth::False => known,
+        conditions => {
+            let (holds, steps) = condition.measured(asked);
+            Measure { conditions: conditions.and(holds), steps: known.steps + steps, ..known }
+        }
+    })
+}
