@@ -3,12 +3,12 @@
 use mockalloc::Mockalloc;
 use std::alloc::System;
 use upheld::access::{Action, Fact, Facts, Maybe, Names, Outcome, Request, Resource, Subject};
-use upheld::{Decider, Policies};
+use upheld::{Decider, Policies, Problems};
 
 #[global_allocator]
 static ALLOCATOR: Mockalloc<System> = Mockalloc(System);
 
-fn policies() -> Policies {
+fn policies() -> Result<Policies, Problems> {
     let mut text =
         "policies:\n- {id: audit, effect: deny, subjects: [], resources: [{path: '/audit/**'}], actions: []}\n"
             .to_owned();
@@ -18,7 +18,7 @@ fn policies() -> Policies {
         );
     }
     text += "---\nkind: Directory\nsubjects: [{type: user, id: ann, properties: {roles: [role-1]}}]\n";
-    Policies::from_text(text).expect("is read")
+    Policies::from_text(text)
 }
 
 fn request(role: &str, path: &str) -> Request {
@@ -43,9 +43,9 @@ fn decided(decider: &mut Decider<'_>, request: Request) -> (Outcome, u64) {
 }
 
 #[test]
-fn a_decider_allocates_nothing_where_the_directory_has_nothing() {
-    let policies = policies();
-    let mut decider = policies.decider().expect("one kind decides");
+fn a_decider_allocates_nothing_where_the_directory_has_nothing() -> Result<(), Problems> {
+    let policies = policies()?;
+    let mut decider = policies.decider()?;
     for (role, path, expected) in [
         ("role-7", "/api/7/orders", Outcome::Permit),
         ("role-8", "/api/7/orders", Outcome::Deny),
@@ -56,4 +56,5 @@ fn a_decider_allocates_nothing_where_the_directory_has_nothing() {
         decided(&mut decider, request(role, path));
         assert_eq!(decided(&mut decider, request(role, path)), (expected, 0), "{role} {path}");
     }
+    Ok(())
 }

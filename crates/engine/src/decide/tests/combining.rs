@@ -91,7 +91,9 @@ fn one_that_may_be_about_a_request_is_no_clash() {
     let doubt = |order: u32, value| Vote { order, rank: Rank::of(0.0), target: Truth::Error, value, by: None };
     let combined = |votes: &[Vote], unknowns| {
         let mut tally = Tally::default();
-        votes.iter().for_each(|vote| tally.add(*vote));
+        for vote in votes {
+            tally.add(*vote);
+        }
         tally.combine(Algorithm::OnlyOneApplicable, unknowns).value
     };
     let one = [doubt(0, COULD_P)];
