@@ -161,6 +161,14 @@ impl Tally {
         }
     }
 
+    /// The same, but where somebody could permit, a set does not deny for want of a permit: what may have permitted brings its duties.
+    pub(super) fn combine_openly(&self, algorithm: Algorithm, unknowns: Unknowns) -> Combined {
+        match (algorithm, self.permit, self.could_either.or(self.could_permit)) {
+            (Algorithm::DenyUnlessPermit, None, Some(vote)) => Combined { by: vote.by, ..EITHER },
+            _ => self.combine(algorithm, unknowns),
+        }
+    }
+
     fn overrides(&self, strong: Effect) -> Combined {
         let (wins, loses, could_win, could_lose) = match strong {
             Effect::Permit => (self.permit, self.deny, self.could_permit, self.could_deny),

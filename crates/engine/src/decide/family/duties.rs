@@ -5,6 +5,7 @@ use crate::ask::{EntryId, Hit};
 use crate::decide::path::Readings;
 use crate::decide::request::Request;
 use crate::decide::rule::{Binding, Duty};
+use crate::decide::tally::Tally;
 use crate::decide::value::{Effect, Unknowns, Value};
 
 impl Decide {
@@ -16,31 +17,39 @@ impl Decide {
         if !self.duties {
             return duties;
         }
-        let mut scratch = DecideScratch::default();
+        let (mut scratch, mut open) = (DecideScratch::default(), DecideScratch::default());
         let mut room = Readings::default();
-        let (root, about) = self.fold(self.asked(request, &mut room), &mut scratch, hits, self.algorithm());
+        let asked = self.asked(request, &mut room);
+        let (root, about) = self.fold(asked, &mut scratch, hits, self.algorithm());
         let decided = self.decided(root, about);
         let effect = match decided.outcome {
             Outcome::Permit => Effect::Permit,
             Outcome::Deny => Effect::Deny,
             Outcome::Undecided | Outcome::Foreign => return duties,
         };
-        self.duties_of_set(0, effect, &scratch, hits, &mut duties);
+        let openly = |_, tally: &Tally, algorithm| tally.combine_openly(algorithm, self.unknowns);
+        self.fold_with(asked, &mut open, hits, self.algorithm(), |_| None, openly);
+        let said: Vec<Option<Says>> = scratch
+            .said
+            .iter()
+            .zip(&open.said)
+            .map(|(said, open)| self.says(said.value, effect).or_else(|| self.says(open.value, effect)))
+            .collect();
+        if let Some(own) = said.first().copied().flatten() {
+            self.duties_of_set((0, own), effect, &said, hits, &mut duties);
+        }
         duties
     }
 
     fn duties_of_set<'d>(
         &'d self,
-        number: u32,
+        (number, own): (u32, Says),
         effect: Effect,
-        scratch: &DecideScratch,
+        said: &[Option<Says>],
         hits: &[Hit<Measure>],
         duties: &mut Vec<(&'d Duty, Option<EntryId>)>,
     ) {
         let Some(set) = self.sets.get(number as usize) else { return };
-        let Some(own) = scratch.said.get(number as usize).and_then(|said| self.says(said.value, effect)) else {
-            return;
-        };
         duties.extend(set.duties.iter().filter(|duty| own.brings(duty, effect)).map(|duty| (duty, None)));
         // Of the members, those that were asked: all, or none after the one that decides.
         let mut members: Vec<(u32, Says, MemberRef)> = Vec::new();
@@ -52,9 +61,9 @@ impl Decide {
                 members.push((self.order_of_rule(hit.entry), says.in_set(own), MemberRef::Rule(hit.entry)));
             }
         }
-        for ((child, node), said) in (0..).zip(&self.nodes).zip(&scratch.said) {
+        for ((child, node), says) in (0..).zip(&self.nodes).zip(said) {
             if node.parent == Some(number)
-                && let Some(says) = self.says(said.value, effect)
+                && let Some(says) = *says
             {
                 members.push((self.order_of_set(child as usize), says.in_set(own), MemberRef::Set(child)));
             }
@@ -70,7 +79,7 @@ impl Decide {
                     let own = self.rule(entry).map_or(&[][..], |rule| &rule.duties);
                     duties.extend(own.iter().filter(|duty| says.brings(duty, effect)).map(|duty| (duty, Some(entry))));
                 }
-                MemberRef::Set(child) => self.duties_of_set(child, effect, scratch, hits, duties),
+                MemberRef::Set(child) => self.duties_of_set((child, says), effect, said, hits, duties),
             }
         }
     }

@@ -160,3 +160,22 @@ fn the_default_of_a_set_is_not_forgotten_where_a_policy_in_it_is_not_known() {
     let decide = Decide::new(set(Algorithm::PermitUnlessDeny, vec![inner.into()]), Strictness::Strict);
     assert_eq!(outcome(&decide, &with_level(Some(Fact::Unknown))).0, Outcome::Deny);
 }
+
+/// `deny-unless-permit` passes over a permit that may apply. If it applies, it decides first and brings its obligation.
+#[test]
+fn a_permit_that_is_passed_over_brings_its_obligation() {
+    let duty = Duty { binding: Binding::Obligation, id: "mask".into(), on: Effect::Permit, at: None };
+    let high = Rule { duties: vec![duty], ..rule("high", Effect::Permit, level(Order::Greater, 5.0)) };
+    let first = Set { priority: 1.0, ..set(Algorithm::DenyUnlessPermit, vec![high.into()]) };
+    let all = rule("all", Effect::Permit, Target::default());
+    let decide = Decide::new(set(Algorithm::PermitOverrides, vec![first.into(), all.into()]), Strictness::Strict);
+    let obligations = |request: &Request| {
+        let mut scratch = Scratch::default();
+        assert_eq!(ask(&decide, &request, &mut scratch, &mut Silent).outcome, Outcome::Permit);
+        decide.duties(request, scratch.hits()).len()
+    };
+    let number = |number| with_level(Some(Fact::Number(Number::Whole(number))));
+    assert_eq!(obligations(&number(7)), 1);
+    assert_eq!(obligations(&number(3)), 0);
+    assert_eq!(obligations(&with_level(Some(Fact::Unknown))), 1);
+}
