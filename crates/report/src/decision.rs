@@ -62,7 +62,10 @@ impl<'d> Decision<'d> {
             By::Algorithm => Some(Cow::Borrowed(decide.algorithm().word())),
             By::Nobody => Some(Cow::Owned(undecided::sentence(&why_undecided(decide, request, hits)))),
         };
-        let (obligations, advice) = duties(files, decide, request, hits);
+        let (obligations, advice) = match decided.outcome {
+            Outcome::Undecided => (Vec::new(), Vec::new()),
+            Outcome::Permit | Outcome::Deny | Outcome::Foreign => duties(files, decide, request, hits),
+        };
         let policy = rule.map(|rule| rule.name.as_str());
         Self { outcome: decided.outcome, policy, reason, obligations, advice }
     }

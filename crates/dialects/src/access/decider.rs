@@ -15,10 +15,12 @@
 //!
 //! The original takes requests as they are written, so its edition does only what no request says: the time, and the directory.
 
+use std::collections::hash_map::Entry as Place;
 use std::ops::Deref;
 use std::sync::LazyLock;
 
-use smol_str::SmolStr;
+use rustc_hash::FxHashMap;
+use smol_str::{SmolStr, StrExt};
 use upheld_engine::decide::{Action, Decide, Decided, Fact, Facts, Maybe, Names, Request, Resource, Subject};
 use upheld_engine::{KindId, Scratch, Silent, Snapshot, ask};
 use upheld_model::nearest::nearest;
@@ -123,7 +125,7 @@ impl<'s> Decider<'s> {
         scratch: &mut Scratch<Decide>,
         budget: &mut BatchBudget,
     ) -> Decision<'s> {
-        if budget.left == 0 {
+        if budget.is_over() {
             return Decision::undecided(BATCH_IS_OVER);
         }
         let decision = self.decision(request, scratch);
@@ -140,7 +142,14 @@ pub struct BatchBudget {
 
 /// Steps that the requests of one batch may take together: ten thousand ordinary requests take a tenth of them.
 pub const STEPS_OF_BATCH: usize = 1 << 22;
-const BATCH_IS_OVER: &str = "undecided: the batch has used its 4 194 304 steps; send fewer requests at once";
+pub(super) const BATCH_IS_OVER: &str = "undecided: the batch has used its 4 194 304 steps; send fewer requests at once";
+
+impl BatchBudget {
+    /// Whether there are no steps left.
+    pub fn is_over(&self) -> bool {
+        self.left == 0
+    }
+}
 
 impl Default for BatchBudget {
     fn default() -> Self {
@@ -195,19 +204,15 @@ impl Decider<'_> {
                 if may_be { Entry::Several } else { Entry::None }
             }
         };
-        let names = [["roles", "role"], ["groups", "group"]];
-        let is_said = names.map(|fields| fields.iter().any(|field| names_some(&subject.claims, field)));
-        let [says_roles, says_groups] = is_said;
         match known {
             Entry::None => {}
             Entry::One(kind, facts) => {
                 let kind = Maybe::Is(SmolStr::new(kind));
-                for (names, fields, is_said) in [
-                    (&mut subject.roles, ["roles", "role"], says_roles),
-                    (&mut subject.groups, ["groups", "group"], says_groups),
-                ] {
+                for (names, fields) in
+                    [(&mut subject.roles, ["roles", "role"]), (&mut subject.groups, ["groups", "group"])]
+                {
                     let is_known = fields.iter().any(|field| facts.get(field).is_some());
-                    if is_known && !is_said && self.lists_none(names) {
+                    if is_known && self.lists_none(names) {
                         *names = names_of(facts, fields);
                     }
                 }
@@ -216,8 +221,8 @@ impl Decider<'_> {
             }
             Entry::Several => {
                 subject.kind = Maybe::Unknown;
-                for (names, is_said) in [(&mut subject.roles, says_roles), (&mut subject.groups, says_groups)] {
-                    if !is_said && self.lists_none(names) {
+                for names in [&mut subject.roles, &mut subject.groups] {
+                    if self.lists_none(names) {
                         *names = Names::Unknown;
                     }
                 }
@@ -283,32 +288,17 @@ impl Decider<'_> {
     }
 }
 
-/// Whether a request says a fact. What is null is as good as left out.
-fn is_said(given: &Facts, name: &str) -> bool {
-    given.iter().any(|(known, fact)| known == name && *fact != Fact::Null)
-}
-
-/// Whether a request names roles or groups among its facts. An empty list says nothing, as everywhere.
-fn names_some(given: &Facts, name: &str) -> bool {
-    let says_something = |fact: &Fact| match fact {
-        Fact::Null => false,
-        Fact::List(items) => !items.is_empty(),
-        _ => true,
-    };
-    given.iter().any(|(known, fact)| known == name && says_something(fact))
-}
-
 /// What is left out may have any value.
 fn leave_open(given: &mut Facts) {
     given.retain_facts(|fact| *fact != Fact::Null);
     *given = std::mem::take(given).and_others_unknown();
 }
 
+/// Fills in what a request leaves out. What is null is left out; what is unknown is not.
 fn fill(given: &mut Facts, stored: &Facts) {
-    for (name, fact) in stored {
-        if !is_said(given, name) {
-            given.set(name, fact.clone());
-        }
+    given.retain_facts(|fact| *fact != Fact::Null);
+    if given.are_all_listed() {
+        given.add_missing(stored.iter().cloned());
     }
 }
 
@@ -340,10 +330,10 @@ fn in_one_way(facts: &mut Facts) {
 
 /// Headers by their names in lower case; of one that is there twice, nobody knows which counts.
 pub(super) fn headers_of(given: &Facts) -> Facts {
-    let mut headers = if given.are_all_listed() { Facts::default() } else { Facts::unknown() };
+    let mut places: FxHashMap<SmolStr, usize> = FxHashMap::default();
+    let mut headers: Vec<(SmolStr, Fact)> = Vec::with_capacity(given.len());
     for (name, fact) in given {
-        let name = name.to_lowercase();
-        let is_new = headers.iter().all(|(known, _)| *known != name);
+        let name = name.to_lowercase_smolstr();
         let value = match fact {
             Fact::List(values) => match values.as_slice() {
                 [only] => only.clone(),
@@ -351,9 +341,20 @@ pub(super) fn headers_of(given: &Facts) -> Facts {
             },
             other => other.clone(),
         };
-        headers.set(&name, if is_new { value } else { Fact::Unknown });
+        match places.entry(name.clone()) {
+            Place::Occupied(place) => {
+                if let Some((_, twice)) = headers.get_mut(*place.get()) {
+                    *twice = Fact::Unknown;
+                }
+            }
+            Place::Vacant(place) => {
+                place.insert(headers.len());
+                headers.push((name, value));
+            }
+        }
     }
-    headers
+    let headers: Facts = headers.into_iter().collect();
+    if given.are_all_listed() { headers } else { headers.and_others_unknown() }
 }
 
 /// The type of resources whose id is a path, or the template of one.

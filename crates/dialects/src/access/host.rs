@@ -122,6 +122,49 @@ fn of_name(written: &str) -> Option<SmolStr> {
     Some(SmolStr::new(name))
 }
 
+/// Which part of a host a text is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HostPart {
+    /// Its beginning.
+    Start,
+    /// Its end.
+    End,
+    /// Any part.
+    Inside,
+}
+
+/// A part of a host in the form that hosts have; nothing if no host has such a part.
+///
+/// Punycode changes labels as wholes, so a label with other letters must be whole.
+pub(super) fn host_part(written: &str, part: HostPart) -> Option<SmolStr> {
+    let has_empty_label = match part {
+        HostPart::Start => written.starts_with('.'),
+        HostPart::End => written.ends_with('.'),
+        HostPart::Inside => false,
+    };
+    if has_empty_label || written.contains("..") {
+        return None;
+    }
+    if written.is_ascii() {
+        let text = written.to_ascii_lowercase();
+        let is_of_name = text.bytes().all(|byte| is_of_name(byte) || byte == b'.');
+        let is_of_address = text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b':');
+        return (is_of_name || is_of_address).then(|| text.into());
+    }
+    let labels: Vec<&str> = written.split('.').collect();
+    let last = labels.len() - 1;
+    let whole = |(place, label): (usize, &&str)| {
+        let is_cut = place == 0 && part != HostPart::Start || place == last && part != HostPart::End;
+        match label.is_ascii() {
+            true => host_part(label, HostPart::Inside),
+            false if is_cut => None,
+            false => to_ascii(label).map(SmolStr::from),
+        }
+    };
+    let labels: Vec<SmolStr> = labels.iter().enumerate().map(whole).collect::<Option<_>>()?;
+    Some(labels.join(".").into())
+}
+
 /// Whether a name is in its one form already, which most are.
 fn is_plain(name: &str) -> bool {
     name.bytes().all(|byte| is_of_name(byte) || byte == b'.') && !name.contains("xn--")
@@ -166,6 +209,40 @@ mod tests {
         ] {
             assert_eq!(of(written).as_deref(), Some(host), "{written}");
             assert_eq!(of(host).as_deref(), Some(host), "{host} is in its form already");
+        }
+    }
+
+    #[test]
+    fn parts_of_hosts_have_the_form_of_hosts() {
+        use HostPart::{End, Inside, Start};
+        for (part, written, form) in [
+            (End, ".Example.com", ".example.com"),
+            (End, ".bücher.example", ".xn--bcher-kva.example"),
+            (End, "example", "example"),
+            (Start, "admin.", "admin."),
+            (Start, "192.168.", "192.168."),
+            (Start, "Bücher.ex", "xn--bcher-kva.ex"),
+            (Start, "2001:DB8:", "2001:db8:"),
+            (Inside, ".bücher.", ".xn--bcher-kva."),
+            (Inside, "-test.", "-test."),
+            (Inside, "", ""),
+        ] {
+            assert_eq!(host_part(written, part).as_deref(), Some(form), "{part:?} {written}");
+        }
+        for (part, written) in [
+            (Start, ".example"),
+            (Start, "https://admin"),
+            (Start, "büch"),
+            (End, "example."),
+            (End, "example.com:8443"),
+            (End, "ücher.example"),
+            (Inside, "ü"),
+            (Inside, "*."),
+            (Inside, "a..b"),
+            (Inside, "a/b"),
+            (Inside, "a b"),
+        ] {
+            assert_eq!(host_part(written, part), None, "{part:?} {written}");
         }
     }
 

@@ -158,10 +158,9 @@ impl Reading<'_> {
         };
         // What else is said of a subject counts as a claim, where the claims do not say otherwise.
         if self.edition == Edition::Strict {
-            for (name, fact) in self.others(&fields) {
-                if claims.get(&name).is_none() {
-                    claims.set(&name, fact);
-                }
+            let others = self.others(&fields);
+            if claims.are_all_listed() {
+                claims.add_missing(others);
             }
         }
         let id = self.text(id, "id");

@@ -10,7 +10,7 @@ use upheld_model::{Fault, Severity};
 use crate::world::{decided, policy, read, request};
 
 /// A resource that never matches, and words that the repair has.
-const NEVER: [(&str, &str); 16] = [
+const NEVER: [(&str, &str); 19] = [
     ("{host: 'admin.example.com:8443'}", "`admin.example.com`"),
     ("{host: 'https://admin.example.com'}", "`admin.example.com`"),
     ("{host: 'admin.example.com/x'}", "`admin.example.com`"),
@@ -27,6 +27,9 @@ const NEVER: [(&str, &str); 16] = [
     ("{property: {name: Headers.x, value: b}}", "`headers`"),
     ("{property: {name: owenr, value: ann}}", "`owner`"),
     ("{property: {name: host, value: 'a.example:80'}}", "`a.example`"),
+    ("{property: {name: host, operator: endsWith, value: '.example:80'}}", "whole labels"),
+    ("{property: {name: host, operator: startsWith, value: 'https://'}}", "whole labels"),
+    ("{property: {name: host, operator: contains, value: 'ü'}}", "whole labels"),
 ];
 
 fn rule(effect: &str, resource: &str) -> String {
@@ -144,10 +147,24 @@ fn a_denied_host_is_met_however_both_are_written() {
         );
     }
     assert_eq!(with_host("{host: a.example}", json!("b.example")), "permit");
-    assert_eq!(
-        with_host("{property: {name: host, operator: endsWith, value: .A.Example}}", json!("b.a.example")),
-        "deny"
-    );
+    for (operator, value) in [
+        ("endsWith", ".A.Example"),
+        ("endsWith", ".bücher.example"),
+        ("startsWith", "bücher."),
+        ("contains", ".bücher."),
+        ("containsAny", "[x., '.bücher.']"),
+    ] {
+        let property = format!("{{property: {{name: host, operator: {operator}, value: {value}}}}}");
+        for asked in ["b.a.example", "bücher.shop", "x.bücher.example", "c.example"] {
+            let is_met = match operator {
+                "endsWith" => asked.ends_with(&value.to_lowercase()),
+                "startsWith" => asked.starts_with(value),
+                _ => asked.contains(".bücher."),
+            };
+            let expected = if is_met { "deny" } else { "permit" };
+            assert_eq!(with_host(&property, json!(asked)), expected, "{property} {asked}");
+        }
+    }
 }
 
 #[test]

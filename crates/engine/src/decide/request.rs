@@ -1,5 +1,6 @@
 //! What is asked: may this subject do this action on this resource, here and now?
 
+use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use upheld_model::Timestamp;
 
@@ -192,6 +193,23 @@ impl Facts {
             Some((_, old)) => *old = fact,
             None => self.listed.push((SmolStr::new(name), fact)),
         }
+    }
+
+    /// Adds facts with names that are not listed yet.
+    pub fn add_missing(&mut self, more: impl IntoIterator<Item = (SmolStr, Fact)>) {
+        /// So many names are compared one by one.
+        const FEW: usize = 32;
+        let own = self.listed.len();
+        if own <= FEW {
+            for (name, fact) in more {
+                if self.listed.iter().take(own).all(|(known, _)| *known != name) {
+                    self.listed.push((name, fact));
+                }
+            }
+            return;
+        }
+        let known: FxHashSet<SmolStr> = self.listed.iter().map(|(name, _)| name.clone()).collect();
+        self.listed.extend(more.into_iter().filter(|(name, _)| !known.contains(name)));
     }
 
     /// Keeps some of those that are listed.

@@ -5,7 +5,7 @@ mod document;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use upheld_engine::decide::{Fact, Facts, Names};
 
@@ -84,8 +84,9 @@ impl Directory {
         }
         match (&mut *roles, groups) {
             (Names::Known(roles), Names::Known(groups)) => {
+                let mut growing = Growing::of(roles);
                 for membership in groups.iter().filter_map(|group| self.groups.get(group)) {
-                    add(roles, &membership.roles);
+                    growing.add(&membership.roles);
                 }
             }
             // Members of some group may have any of its roles.
@@ -175,17 +176,43 @@ impl Directory {
 
 /// Adds what each name leads to, until there is nothing more.
 fn closed<'d>(names: &mut Vec<SmolStr>, more: impl Fn(&str) -> &'d [SmolStr]) {
+    let mut growing = Growing::of(names);
     let mut next = 0;
-    while let Some(name) = names.get(next).cloned() {
-        add(names, more(&name));
+    while let Some(name) = growing.names.get(next).cloned() {
+        growing.add(more(&name));
         next += 1;
     }
 }
 
-fn add(names: &mut Vec<SmolStr>, more: &[SmolStr]) {
-    for name in more {
-        if !names.contains(name) {
-            names.push(name.clone());
+/// Names that become more, each once.
+struct Growing<'n> {
+    names: &'n mut Vec<SmolStr>,
+    /// Which there are, where they are too many to be compared one by one.
+    known: FxHashSet<SmolStr>,
+}
+
+impl<'n> Growing<'n> {
+    /// So many names are compared one by one.
+    const FEW: usize = 32;
+
+    fn of(names: &'n mut Vec<SmolStr>) -> Self {
+        let mut known = FxHashSet::default();
+        if names.len() > Self::FEW {
+            names.retain(|name| known.insert(name.clone()));
+        }
+        Self { names, known }
+    }
+
+    fn add(&mut self, more: &[SmolStr]) {
+        for name in more {
+            if self.known.is_empty() && self.names.len() > Self::FEW {
+                self.known.extend(self.names.iter().cloned());
+            }
+            let is_new =
+                if self.known.is_empty() { !self.names.contains(name) } else { self.known.insert(name.clone()) };
+            if is_new {
+                self.names.push(name.clone());
+            }
         }
     }
 }

@@ -4,12 +4,13 @@ use serde_json::Value as Json;
 use upheld_engine::Scratch;
 use upheld_engine::decide::{Decide, Request};
 use upheld_model::Timestamp;
+use upheld_report::Decision;
 
 use super::answer::{Answer, Batch};
 use super::bad_request::{BadRequest, Problem};
 use super::parts::{self, Parts};
 use super::{AuthZen, mapping};
-use crate::access::decider::{BatchBudget, CompleteRequest};
+use crate::access::decider::{BATCH_IS_OVER, BatchBudget, CompleteRequest};
 
 /// The most requests that are answered at once.
 pub const MOST_EVALUATIONS: usize = 10_000;
@@ -102,6 +103,9 @@ impl AuthZen<'_> {
         scratch: &mut Scratch<Decide>,
         budget: &mut BatchBudget,
     ) -> Result<Answer, BadRequest> {
+        if budget.is_over() {
+            return Ok(Answer::of(Decision::undecided(BATCH_IS_OVER)));
+        }
         Ok(Answer::of(self.decider.decision_within(&self.asked(parts)?, scratch, budget)))
     }
 

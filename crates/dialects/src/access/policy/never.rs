@@ -10,7 +10,7 @@ use upheld_model::{Diagnostic, Fault, Severity};
 
 use super::patterns::never_matches;
 use super::{Reading, items, shortened};
-use crate::access::host::host_of_policy;
+use crate::access::host::{HostPart, host_of_policy, host_part};
 use crate::access::request;
 
 /// Whether a document is new, or a store holds it already.
@@ -151,10 +151,34 @@ impl Reading<'_> {
         match operator {
             Operator::In(given) => Operator::In(hosts(given)),
             Operator::NotIn(given) => Operator::NotIn(hosts(given)),
-            Operator::StartsWith(text) => Operator::StartsWith(text.to_lowercase().into()),
-            Operator::EndsWith(text) => Operator::EndsWith(text.to_lowercase().into()),
+            Operator::StartsWith(text) => Operator::StartsWith(self.host_part(value, &text, HostPart::Start)),
+            Operator::EndsWith(text) => Operator::EndsWith(self.host_part(value, &text, HostPart::End)),
+            Operator::Contains(given) => Operator::Contains(self.host_inside(value, given)),
+            Operator::ContainsAny(given) => {
+                let inside = given.into_iter().zip(values).map(|(fact, value)| self.host_inside(value, fact));
+                Operator::ContainsAny(inside.collect())
+            }
             other => other,
         }
+    }
+
+    fn host_inside(&mut self, value: Value<'_>, wanted: Fact) -> Fact {
+        match wanted {
+            Fact::Text(text) => Fact::Text(self.host_part(value, &text, HostPart::Inside)),
+            other => other,
+        }
+    }
+
+    /// A part of a host in the form that hosts have. A part that no host has is never met.
+    fn host_part(&mut self, value: Value<'_>, text: &str, part: HostPart) -> SmolStr {
+        let form = host_part(text, part);
+        if form.is_none() {
+            let message = format!("no host has `{}` there", shortened(text));
+            let help =
+                "write whole labels, such as `.bücher.example`, without port, scheme, path, wildcard or final dot";
+            self.never_met(value, Never { message, label: NEVER, help: help.to_owned() }, Sense::Wanted);
+        }
+        form.unwrap_or_else(|| text.to_lowercase().into())
     }
 
     /// A header whose name cannot be one.

@@ -52,12 +52,12 @@ impl Node {
         }
     }
 
-    /// The nodes that stand directly in it.
     /// How many nodes there are.
     pub(super) fn size(&self) -> usize {
         1 + self.parts().map(Self::size).sum::<usize>()
     }
 
+    /// The nodes that stand directly in it.
     pub(super) fn parts(&self) -> impl Iterator<Item = &Self> {
         let (one, many, chained): (Option<&Self>, &[Self], &[(Arithmetic, Self)]) = match &self.kind {
             Kind::Constant(_) | Kind::Moment(_) | Kind::Span(_) | Kind::Path(..) => (None, &[], &[]),

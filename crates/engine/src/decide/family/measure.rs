@@ -3,7 +3,7 @@
 use super::{Conditions, Decide, Head};
 use crate::ask::Hit;
 use crate::decide::path;
-use crate::decide::request::{NormalizedRequest, Request};
+use crate::decide::request::{Fact, Facts, NormalizedRequest, Request};
 use crate::decide::rule::Rule;
 use crate::decide::truth::Truth;
 
@@ -49,11 +49,20 @@ impl Decide {
         hits.iter().map(|hit| hit.measure.steps).sum::<usize>() > self.load.most_steps()
     }
 
-    /// About how many steps a decision took, for those who make many: its path, its conditions, and a few for each policy that matched.
+    /// About how many steps a decision took, for those who make many: its facts, its path, its conditions, and a few for each policy
+    /// that matched.
     pub fn steps(&self, request: &Request, hits: &[Hit<Measure>]) -> usize {
         const FEW: usize = 16;
         let path = request.resource.path.known().map_or(0, |path| path::steps(path));
-        hits.iter().fold(FEW + path, |steps, hit| steps.saturating_add(FEW + hit.measure.steps))
+        let Request { subject, action, resource, environment } = request;
+        let headers = match resource.facts.get("headers") {
+            Some(Fact::Map(headers)) => headers.len(),
+            _ => 0,
+        };
+        let facts = [&subject.claims, &action.facts, &resource.facts, &environment.facts];
+        let names = subject.roles.known().len() + subject.groups.known().len();
+        let read = FEW + path + headers + names + facts.into_iter().map(Facts::len).sum::<usize>();
+        hits.iter().fold(read, |steps, hit| steps.saturating_add(FEW + hit.measure.steps))
     }
 }
 
