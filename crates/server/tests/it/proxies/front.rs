@@ -6,14 +6,14 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use super::parts::{Ended, agent, until};
-use super::traefik;
+use super::parts::{Ended, agent, send, until};
 use crate::support::installed;
 
 pub(super) const ENVOY_GRPC: &str = include_str!("../../../../../examples/envoy/envoy.yaml");
 pub(super) const ENVOY_HTTP: &str = include_str!("../../../../../examples/envoy/envoy-http.yaml");
 const NGINX: &str = include_str!("../../../../../examples/nginx/nginx.conf");
 const CADDY: &str = include_str!("../../../../../examples/caddy/Caddyfile");
+pub(super) const TRAEFIK: &str = include_str!("../../../../../examples/traefik/dynamic.yaml");
 
 /// Where `cargo xtask test` puts programs.
 const TARGET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target");
@@ -25,8 +25,7 @@ fn program(name: &str, place: &str) -> Option<PathBuf> {
 /// A proxy that ends with the test.
 pub(crate) struct Front {
     pub(crate) address: SocketAddr,
-    /// What ends with it; a stand-in has nothing.
-    _ends: Option<(Ended, TempDir)>,
+    _ends: (Ended, TempDir),
 }
 
 impl Front {
@@ -61,22 +60,34 @@ impl Front {
         Fronts::caddy(1, |addresses| example_of(CADDY, addresses, server, service)).map(Self::only)
     }
 
-    fn only(fronts: Fronts) -> Self {
-        let Fronts { addresses, ends } = fronts;
-        Self { address: addresses.into_iter().next().expect("an address"), _ends: Some(ends) }
+    /// Traefik. `None` if there is none.
+    pub(crate) fn traefik(server: SocketAddr, service: SocketAddr) -> Option<Self> {
+        // An authentication between the two believes this machine alone.
+        let authenticated = "routers:
+    authenticated:
+      rule: PathPrefix(`/`) && ClientIP(`127.0.0.1`)
+      middlewares: [authentication, upheld]
+      service: service";
+        let removes_others = "middlewares:
+    authentication:
+      headers:
+        customRequestHeaders: {X-Original-URI: '', X-Original-Method: ''}";
+        let example =
+            TRAEFIK.replace("routers:", authenticated).replace("  middlewares:\n", &format!("  {removes_others}\n"));
+        Fronts::traefik(&example_of(&example, &[], server, service), &[]).map(Self::only)
     }
 
-    /// What stands in for Traefik; it is always there.
-    #[expect(clippy::unnecessary_wraps, reason = "others may be missing")]
-    pub(crate) fn like_traefik(server: SocketAddr, service: SocketAddr) -> Option<Self> {
-        Some(Self { address: traefik::start(traefik::EXAMPLE, server, service), _ends: None })
+    fn only(fronts: Fronts) -> Self {
+        let Fronts { addresses, ends } = fronts;
+        Self { address: addresses.into_iter().next().expect("an address"), _ends: ends }
     }
 }
 
 /// An example on ports of its own.
-fn example_of(example: &str, addresses: &[SocketAddr], server: SocketAddr, service: SocketAddr) -> String {
+pub(super) fn example_of(example: &str, addresses: &[SocketAddr], server: SocketAddr, service: SocketAddr) -> String {
+    let listens = addresses.first().map_or_else(|| ":10000".to_owned(), |address| format!(":{}", address.port()));
     example
-        .replace(":10000", &format!(":{}", addresses[0].port()))
+        .replace(":10000", &listens)
         .replace("127.0.0.1:8181", &server.to_string())
         .replace("127.0.0.1:8080", &service.to_string())
         .replace("_timeout 1s", "_timeout 20s")
@@ -135,6 +146,30 @@ impl Fronts {
             command.stderr(Stdio::null());
             command
         }))
+    }
+
+    /// Traefik with this dynamic configuration, and options of its own. `None` if there is none.
+    pub(super) fn traefik(configuration: &str, options: &[&str]) -> Option<Self> {
+        let binary = program("Traefik", "traefik/bin/traefik")?;
+        let dynamic = tempfile::Builder::new().suffix(".yaml").tempfile().unwrap();
+        std::fs::write(dynamic.path(), configuration).unwrap();
+        let listens = |addresses: &[SocketAddr]| format!("--entryPoints.front.address={}", addresses[0]);
+        let fronts = Self::on_free_ports(1, listens, |file, _| {
+            let mut command = Command::new(&binary);
+            command.arg(std::fs::read_to_string(file).unwrap());
+            command.arg(format!("--providers.file.filename={}", dynamic.path().display()));
+            command.args(["--providers.file.watch=false", "--log.level=FATAL"]);
+            command.args(["--global.checkNewVersion=false", "--global.sendAnonymousUsage=false"]).args(options);
+            command
+        });
+        // It listens before it knows its routes. Every policy of the tests denies this request.
+        let probe = b"GET / HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n";
+        let address = fronts.addresses[0];
+        until("the routes of Traefik", || {
+            let answer = send(Ipv4Addr::LOCALHOST.into(), address, probe);
+            (!answer.is_empty() && !answer.starts_with("HTTP/1.1 404")).then_some(())
+        });
+        Some(fronts)
     }
 
     /// For those who do not tell on which port they listen: somebody else may be faster on a port that was free.

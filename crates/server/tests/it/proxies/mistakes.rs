@@ -3,9 +3,9 @@
 
 mod caddy;
 mod envoy;
-mod like_traefik;
 mod nginx;
 mod requests;
+mod traefik;
 
 use std::net::SocketAddr;
 

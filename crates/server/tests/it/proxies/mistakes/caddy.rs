@@ -86,6 +86,27 @@ const ROWS: &[Row<Change>] = &[
         expected: Refuses("X-Forwarded-Method is missing"),
         forged: Caught,
     },
+    Row {
+        name: "another address: a page",
+        change: &[(ASKS, "uri /policies\n")],
+        trust: USUAL,
+        expected: Refuses(ELSEWHERE),
+        forged: Caught,
+    },
+    Row {
+        name: "the host is removed",
+        change: &[(ASKS, "uri /forward-auth\n\t\t\theader_up -X-Forwarded-Host\n")],
+        trust: USUAL,
+        expected: WorksBut(&["/host/"]),
+        forged: Caught,
+    },
+    Row {
+        name: "the address is removed",
+        change: &[(ASKS, "uri /forward-auth\n\t\t\theader_up -X-Forwarded-For\n")],
+        trust: USUAL,
+        expected: WorksBut(&["/address/"]),
+        forged: Caught,
+    },
     Row { name: "too many hops", change: &[], trust: TWO_HOPS, expected: WorksBut(&["/address/"]), forged: Caught },
     Row {
         name: "nobody is believed",
