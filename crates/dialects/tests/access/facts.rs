@@ -11,10 +11,14 @@ use upheld_syntax::parse;
 /// What becomes of a request with these claims where a claim alone decides; everything else is denied.
 fn outcome(matcher: &str, claims: &str) -> Outcome {
     let policy = format!("- {{id: p, effect: permit, subjects: [{matcher}], resources: [], actions: []}}\n");
-    let loaded = load(vec![Input::text("p.yaml", Format::Yaml, policy.as_str())], &["access/strict"]);
+    answer(&policy, &format!("{{subject: {{claims: {claims}}}}}"))
+}
+
+/// What becomes of a request under a policy.
+fn answer(policy: &str, asked: &str) -> Outcome {
+    let loaded = load(vec![Input::text("p.yaml", Format::Yaml, policy)], &["access/strict"]);
     let loaded = loaded.unwrap_or_else(|broken| panic!("{:#?}", broken.diagnostics));
-    let text = format!("{{subject: {{claims: {claims}}}}}");
-    let (parsed, _) = parse("request.yaml", Format::Yaml, text, SourceId::new(0));
+    let (parsed, _) = parse("request.yaml", Format::Yaml, asked.to_owned(), SourceId::new(0));
     let document = parsed.tree.documents().next().expect("a document");
     let mut found = Diagnostics::default();
     let request = request::read_asked(SourceId::new(0), document, Edition::Strict, &mut found).expect("a request");
@@ -69,6 +73,25 @@ fn dots_lead_into_maps_and_quotes_keep_them() {
     assert_eq!(outcome(country, "{address.country: de}"), FITS);
     assert_eq!(outcome(country, "{address.country: fr, address: {country: de}}"), DOES_NOT_FIT);
     assert_eq!(outcome("{claim: {name: '\"a.b\".c', value: 1}}", "{a.b: {c: 1}}"), FITS);
+}
+
+#[test]
+fn parts_say_nothing_where_the_whole_name_may_be_there() {
+    let country = "{claim: {name: address.country, value: de}}";
+    assert_eq!(outcome(country, "{address.country: '?', address: {country: de}}"), UNKNOWN);
+    assert_eq!(outcome(country, "{'*': '?', address: {country: de}}"), UNKNOWN);
+    assert_eq!(outcome(country, "{'*': '?', address.country: de}"), FITS);
+}
+
+#[test]
+fn within_not_an_absent_id_or_owner_is_unknown() {
+    let others = "- {id: p, effect: permit, subjects: [], resources: [{not: {owner: self}}], actions: []}\n";
+    let asked = |asked: &str| answer(others, asked);
+    assert_eq!(asked("{subject: {id: ann}, resource: {owner: bob}}"), FITS);
+    assert_eq!(asked("{subject: {id: bob}, resource: {owner: bob}}"), DOES_NOT_FIT);
+    assert_eq!(asked("{resource: {owner: bob}}"), UNKNOWN);
+    assert_eq!(asked("{subject: {id: ann}}"), UNKNOWN);
+    assert_eq!(outcome("{not: {id: ann}}", "{}"), UNKNOWN);
 }
 
 #[test]

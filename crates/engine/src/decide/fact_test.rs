@@ -140,13 +140,8 @@ impl FactTest {
             FactOf::Environment => View::Environment(&asked.request.environment),
         };
         let found = match facts.field(&self.name) {
-            whole @ (View::Absent | View::Unknown) if self.path.len() > 1 => {
-                // Where nobody knows what else there is, names of several parts lead into maps only.
-                match self.path.iter().fold(facts, |view, name| view.field(name)) {
-                    View::Absent => whole,
-                    found => found,
-                }
-            }
+            // A fact of the whole name goes before the parts, so they say nothing where that one is unknown.
+            View::Absent if self.path.len() > 1 => self.path.iter().fold(facts, |view, name| view.field(name)),
             found => found,
         };
         match (found, &self.operator) {

@@ -12,7 +12,7 @@ use crate::decide::truth::Truth;
 pub(super) fn holds(test: &FactTest, asked: NormalizedRequest<'_>) -> Truth {
     let whole = of_name(test.of, &test.name, asked);
     let found = match whole {
-        None | Some(Fact::Unknown) if test.path.len() > 1 => of_path(test.of, &test.path, asked).or(whole),
+        None if test.path.len() > 1 => of_path(test.of, &test.path, asked),
         whole => whole,
     };
     let names_null = match &test.operator {

@@ -110,6 +110,10 @@ impl Facts {
         let mut parts = parts(name).into_iter();
         let first = parts.next().unwrap_or_default();
         let Some(fact) = self.known.get(&first) else { return self.others.clone() };
+        // There may be one of the whole name.
+        if plain != first && self.others == Fact::Unknown {
+            return Fact::Unknown;
+        }
         parts.fold(fact.clone(), |fact, part| match fact {
             Fact::Is(value) => Fact::of(value.get(&part)),
             fact => fact,

@@ -186,7 +186,7 @@ fn owner(request: &Request, within: Within) -> Truth {
     };
     match (owner, &request.subject_id) {
         // As an absent claim.
-        (Fact::Absent, _) if within == Within::Not => Truth::Unknown,
+        (Fact::Absent, _) | (_, Fact::Absent) if within == Within::Not => Truth::Unknown,
         (Fact::Absent, _) | (_, Fact::Absent) => Truth::No,
         (Fact::Is(Json::String(owner)), Fact::Is(id)) => Truth::of(id.as_str() == Some(&owner)),
         _ => Truth::Unknown,
