@@ -1,6 +1,7 @@
 //! A request, as programs get it back.
 
 use serde_json::{Map, Value as Json, json};
+use smol_str::SmolStr;
 use upheld_engine::decide::{Fact, Facts, Maybe, Names, Number, Request};
 
 /// The request in the form in which files have it; what is unknown is a question mark.
@@ -48,7 +49,8 @@ fn text<T: ToString>(value: &Maybe<T>) -> Option<Json> {
 fn names(names: &Names) -> Option<Json> {
     match names {
         Names::Known(names) if names.is_empty() => None,
-        Names::Known(names) => Some(json!(names.iter().map(ToString::to_string).collect::<Vec<_>>())),
+        Names::Known(names) => Some(names.iter().map(SmolStr::as_str).collect()),
+        Names::AtLeast(names) => Some(names.iter().map(SmolStr::as_str).chain(["?"]).collect()),
         Names::Unknown => Some(json!("?")),
     }
 }

@@ -252,18 +252,16 @@ impl Reading<'_> {
             None if self.edition == Edition::Compat => Names::Unknown,
             None => Names::default(),
             Some(value) if self.is_unknown(value) => Names::Unknown,
-            Some(value) if value.kind() == Kind::List && value.items().any(|item| self.is_unknown(item)) => {
-                Names::Unknown
-            }
             Some(value) if value.kind() == Kind::List => {
-                let mut names = Vec::new();
+                let (mut names, mut are_all) = (Vec::new(), true);
                 for item in value.items() {
                     match item.as_text() {
+                        Some(_) if self.is_unknown(item) => are_all = false,
                         Some(text) => names.push(SmolStr::new(text)),
                         None => self.wrong(item, &format!("`{name}` must be a list of texts")),
                     }
                 }
-                Names::Known(names)
+                if are_all { Names::Known(names) } else { Names::at_least(names) }
             }
             Some(value) => {
                 self.wrong(value, &format!("`{name}` must be a list of texts"));

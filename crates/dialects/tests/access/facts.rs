@@ -95,6 +95,16 @@ fn within_not_an_absent_id_or_owner_is_unknown() {
 }
 
 #[test]
+fn roles_that_are_known_count_where_there_may_be_others() {
+    let denied = "- {id: no-interns, effect: deny, subjects: [{role: intern}], resources: [], actions: []}\n\
+        - {id: all, effect: permit, subjects: [], resources: [], actions: []}\n";
+    let asked = |roles: &str| answer(denied, &format!("{{subject: {{roles: {roles}}}}}"));
+    assert_eq!(asked("[intern, '?']"), Outcome::Deny);
+    assert_eq!(asked("[editor, '?']"), UNKNOWN);
+    assert_eq!(asked("[editor]"), Outcome::Permit);
+}
+
+#[test]
 fn values_are_not_converted() {
     assert_eq!(outcome("{claim: {name: c, value: 5}}", "{c: 5}"), FITS);
     assert_eq!(outcome("{claim: {name: c, value: 5}}", "{c: '5'}"), DOES_NOT_FIT);

@@ -361,6 +361,25 @@ roles: [{name: editor, contains: [reader]}]
 }
 
 #[test]
+fn roles_of_a_request_stay_known_where_groups_may_bring_others() {
+    let text = "
+kind: Directory
+subjects:
+- {type: user, id: eve, properties: {groups: [staff]}}
+- {type: service, id: eve}
+groups: [{name: staff, roles: [editor]}]
+---
+kind: PolicySet
+id: open
+algorithm: permit-unless-deny
+policies: [{id: no-interns, effect: deny, subjects: [{role: intern}], resources: [], actions: []}]
+";
+    let asked =
+        json!({"subject": {"id": "eve", "roles": ["intern"]}, "action": {"method": "GET"}, "resource": {"path": "/"}});
+    assert_eq!(outcome(STRICT, text, &asked), "deny");
+}
+
+#[test]
 fn hosts_of_the_directory_are_written_in_one_way() {
     let text = "
 kind: Directory

@@ -286,6 +286,7 @@ fn have(test: &Test, asked: NormalizedRequest<'_>) -> Option<SmolStr> {
     let names = |names: &Names| match names {
         Names::Known(names) if names.is_empty() => None,
         Names::Known(names) => Some(listed(names.iter())),
+        Names::AtLeast(names) => Some(listed(names.iter().chain([&SmolStr::new_static("?")]))),
         Names::Unknown => Some(SmolStr::new_static("?")),
     };
     let text = |value: &Maybe<SmolStr>| match value {

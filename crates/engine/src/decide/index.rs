@@ -125,8 +125,8 @@ impl Kinds {
         let Request { subject, action, resource, .. } = request;
         let claims = subject.claims.are_all_listed() && subject.claims.iter().all(|(_, fact)| *fact != Fact::Unknown);
         let unknown = [
-            (AtomKind::Role, subject.roles == Names::Unknown),
-            (AtomKind::Group, subject.groups == Names::Unknown),
+            (AtomKind::Role, !subject.roles.are_all_known()),
+            (AtomKind::Group, !subject.groups.are_all_known()),
             (AtomKind::Claim, !claims),
         ];
         let texts = texts_of(subject, action, resource).map(|(kind, value)| (kind, *value == Maybe::Unknown));

@@ -402,16 +402,8 @@ fn holds(test: &Test, asked: NormalizedRequest<'_>, absent: Truth) -> Truth {
         Test::Type(wanted) => one_of(wanted, &resource.kind),
         Test::ResourceId(wanted) => one_of(wanted, &resource.id),
         Test::Operation(wanted) => one_of(wanted, &action.operation),
-        Test::Role(wanted) => match &subject.roles {
-            Names::Known(roles) => {
-                roles.iter().any(|role| wanted.iter().any(|wanted| patterns::wild(wanted, role))).into()
-            }
-            Names::Unknown => Truth::Error,
-        },
-        Test::Group(wanted) => match &subject.groups {
-            Names::Known(groups) => groups.iter().any(|group| wanted.contains(group)).into(),
-            Names::Unknown => Truth::Error,
-        },
+        Test::Role(wanted) => named(&subject.roles, |role| wanted.iter().any(|wanted| patterns::wild(wanted, role))),
+        Test::Group(wanted) => named(&subject.groups, |group| wanted.contains(group)),
         Test::App(wanted) => match &resource.app {
             Maybe::Is(app) => wanted.iter().any(|wanted| patterns::wild(wanted, app)).into(),
             Maybe::Absent => absent,
@@ -436,6 +428,14 @@ fn holds(test: &Test, asked: NormalizedRequest<'_>, absent: Truth) -> Truth {
             !inner.tests.iter().map(|test| holds(test, asked, Truth::Error)).fold(Truth::True, Truth::and)
         }
     }
+}
+
+fn named(names: &Names, fits: impl Fn(&SmolStr) -> bool) -> Truth {
+    let one_fits = match names {
+        Names::Known(names) | Names::AtLeast(names) => names.iter().any(fits),
+        Names::Unknown => false,
+    };
+    if one_fits || matches!(names, Names::Known(_)) { one_fits.into() } else { Truth::Error }
 }
 
 fn owned(request: &Request, absent: Truth) -> Truth {

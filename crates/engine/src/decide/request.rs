@@ -124,6 +124,8 @@ impl<T> From<Option<T>> for Maybe<T> {
 pub enum Names {
     /// These and no others.
     Known(Vec<SmolStr>),
+    /// These, and perhaps others.
+    AtLeast(Vec<SmolStr>),
     /// Nobody knows.
     Unknown,
 }
@@ -140,12 +142,22 @@ impl Names {
         Self::Known(names.iter().map(|name| SmolStr::new(name.as_ref())).collect())
     }
 
+    /// These names, and perhaps others.
+    pub fn at_least(names: Vec<SmolStr>) -> Self {
+        if names.is_empty() { Self::Unknown } else { Self::AtLeast(names) }
+    }
+
     /// Those that are known.
     pub fn known(&self) -> &[SmolStr] {
         match self {
-            Self::Known(names) => names,
+            Self::Known(names) | Self::AtLeast(names) => names,
             Self::Unknown => &[],
         }
+    }
+
+    /// Whether it is known which there are, and that there are no others.
+    pub fn are_all_known(&self) -> bool {
+        matches!(self, Self::Known(_))
     }
 }
 
@@ -361,7 +373,7 @@ impl<'r> View<'r> {
         let text = |value: &'r Maybe<SmolStr>| Self::text(value.as_ref().map(SmolStr::as_str));
         let names = |value: &'r Names| match value {
             Names::Known(names) => Self::Names(names),
-            Names::Unknown => Self::Unknown,
+            Names::AtLeast(_) | Names::Unknown => Self::Unknown,
         };
         match (self, name) {
             (Self::Request(asked), "subject") => Self::Subject(&asked.request.subject),

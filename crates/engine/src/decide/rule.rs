@@ -448,7 +448,8 @@ fn known<T>(given: &Maybe<T>, absent: Truth, fits: impl FnOnce(&T) -> bool) -> T
 fn names(given: &Names, fits: impl Fn(&str) -> bool) -> Truth {
     match given {
         Names::Known(names) => names.iter().any(|name| fits(name)).into(),
-        Names::Unknown => Truth::Error,
+        Names::AtLeast(names) if names.iter().any(|name| fits(name)) => Truth::True,
+        Names::AtLeast(_) | Names::Unknown => Truth::Error,
     }
 }
 

@@ -79,23 +79,21 @@ impl Directory {
         if self.roles.is_empty() && self.groups.is_empty() {
             return;
         }
-        if let Names::Known(groups) = groups {
+        if let Names::Known(groups) | Names::AtLeast(groups) = groups {
             closed(groups, |group| self.groups.get(group).map_or(&[], |membership| membership.groups.as_slice()));
         }
-        match (&mut *roles, groups) {
-            (Names::Known(roles), Names::Known(groups)) => {
-                let mut growing = Growing::of(roles);
-                for membership in groups.iter().filter_map(|group| self.groups.get(group)) {
-                    growing.add(&membership.roles);
-                }
-            }
-            // Members of some group may have any of its roles.
-            (Names::Known(_), Names::Unknown) if self.groups.values().any(|one| !one.roles.is_empty()) => {
-                *roles = Names::Unknown;
-            }
-            _ => {}
+        let of_groups = || groups.known().iter().filter_map(|group| self.groups.get(group));
+        if let Names::Known(roles) | Names::AtLeast(roles) = roles {
+            let mut growing = Growing::of(roles);
+            of_groups().for_each(|membership| growing.add(&membership.roles));
+        } else {
+            *roles = Names::at_least(of_groups().flat_map(|membership| membership.roles.clone()).collect());
         }
-        if let Names::Known(roles) = roles {
+        // Members of some other group may have any of its roles.
+        if !groups.are_all_known() && self.groups.values().any(|one| !one.roles.is_empty()) {
+            *roles = Names::at_least(roles.known().to_vec());
+        }
+        if let Names::Known(roles) | Names::AtLeast(roles) = roles {
             closed(roles, |role| self.roles.get(role).map_or(&[], Vec::as_slice));
         }
     }

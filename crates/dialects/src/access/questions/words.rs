@@ -226,9 +226,9 @@ fn text(value: &str) -> Maybe<SmolStr> {
 
 fn add(names: &mut Names, value: &str) {
     match names {
-        _ if value == request::UNKNOWN => *names = Names::Unknown,
-        Names::Known(known) => known.push(SmolStr::new(value)),
-        Names::Unknown => {}
+        _ if value == request::UNKNOWN => *names = Names::at_least(names.known().to_vec()),
+        Names::Known(known) | Names::AtLeast(known) => known.push(SmolStr::new(value)),
+        Names::Unknown => *names = Names::AtLeast(vec![SmolStr::new(value)]),
     }
 }
 

@@ -281,7 +281,7 @@ fn edits(values: std::collections::BTreeMap<Field, Vec<Given>>, request: &Reques
         let added = values.into_iter().flat_map(|given| given.names()).filter(is_new);
         edits.extend(added.map(|name| Edit::Add(field.clone(), name)));
         edits.extend(names.known().iter().map(|name| Edit::Remove(field.clone(), name.clone())));
-        if *names == Names::Unknown {
+        if !names.are_all_known() {
             edits.push(Edit::Set(field, Given::Names(Vec::new())));
         }
     }

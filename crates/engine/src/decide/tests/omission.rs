@@ -81,8 +81,8 @@ fn filled(unknown: &Request, filler: &Request) -> Request {
     fill(&mut subject.id, &filler.subject.id);
     for (names, filler) in [(&mut subject.roles, &filler.subject.roles), (&mut subject.groups, &filler.subject.groups)]
     {
-        if *names == Names::Unknown {
-            names.clone_from(filler);
+        if !names.are_all_known() {
+            *names = Names::Known(names.known().iter().chain(filler.known()).cloned().collect());
         }
     }
     for (place, name) in ["x", "y"].into_iter().enumerate() {

@@ -230,7 +230,14 @@ fn maybe<T: Clone + std::fmt::Debug + 'static>(
 
 /// Requests; the higher the weight, the more is unknown.
 pub(in crate::decide) fn requests(unknown: u32) -> impl Strategy<Value = Request> + Clone {
-    let names = move || prop_oneof![20 => vec(text(), 0..3).prop_map(Names::Known), unknown => Just(Names::Unknown)];
+    let names = move || {
+        let some = || vec(text(), 0..3);
+        prop_oneof![
+            20 => some().prop_map(Names::Known),
+            unknown => some().prop_map(Names::at_least),
+            unknown => Just(Names::Unknown),
+        ]
+    };
     let claims = vec((one_of(&["x", "y"]), prop_oneof![20 => fact_value(), unknown => Just(Fact::Unknown)]), 0..3);
     let claims = claims.prop_map(|claims| {
         let mut facts = Facts::default();

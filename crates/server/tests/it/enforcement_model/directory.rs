@@ -86,6 +86,9 @@ fn roles_and_groups(request: &mut Request, directory: &Json) {
         }
     };
     let mut more = BTreeSet::new();
+    // Members of some group may have any of its roles.
+    request.more_roles =
+        request.groups == Fact::Unknown && entries(directory, "groups").any(|group| !texts(&group["roles"]).is_empty());
     if let Fact::Is(groups) = &request.groups {
         let groups = reach(groups, "groups", "groups");
         let of_groups = entries(directory, "groups").filter(|group| groups.contains(group["name"].as_str().unwrap()));
@@ -94,7 +97,11 @@ fn roles_and_groups(request: &mut Request, directory: &Json) {
     }
     request.roles = match &request.roles {
         Fact::Absent if more.is_empty() => Fact::Absent,
-        Fact::Unknown => Fact::Unknown,
+        Fact::Unknown if more.is_empty() => Fact::Unknown,
+        Fact::Unknown => {
+            request.more_roles = true;
+            Fact::Is(reach(&more.into_iter().collect(), "roles", "contains").into_iter().collect())
+        }
         Fact::Absent => Fact::Is(reach(&more.into_iter().collect(), "roles", "contains").into_iter().collect()),
         Fact::Is(roles) => {
             more.extend(texts(roles).into_iter().map(str::to_owned));

@@ -43,6 +43,7 @@ fn single(text: &str, seen: &Seen<'_>) -> Truth {
             _ => Truth::Unknown,
         },
         Some(1) => equals(&request.properties.get("state"), json!("draft")),
+        Some(2) if request.more_roles => Truth::Unknown,
         Some(2) => match &request.roles {
             // A list without any: whoever has no roles is known to have none.
             Fact::Absent => Truth::No,

@@ -152,6 +152,8 @@ pub(super) struct Request {
     pub(super) subject_type: Fact,
     /// A list of texts.
     pub(super) roles: Fact,
+    /// Whether there may be other roles.
+    pub(super) more_roles: bool,
     pub(super) groups: Fact,
     pub(super) claims: Facts,
     pub(super) method: Fact,

@@ -114,7 +114,10 @@ fn field(name: &str, wanted: &Json, of: Of, seen: &Seen<'_>, within: Within) -> 
         (Of::Subjects, "id") => exact(wanted, &request.subject_id, within),
         (Of::Subjects, "type") => exact(wanted, &request.subject_type, within),
         (Of::Subjects, "group") => among(wanted, &request.groups, |wanted, group| wanted == group),
-        (Of::Subjects, "role") => among(wanted, &request.roles, paths::text_matches),
+        (Of::Subjects, "role") => match among(wanted, &request.roles, paths::text_matches) {
+            Truth::No if request.more_roles => Truth::Unknown,
+            truth => truth,
+        },
         (Of::Subjects, "claim") => test(wanted, &request.claims, within),
         (Of::Resources, "path") => seen.path.matches(&texts(wanted)),
         (Of::Resources, "app") => one_of(wanted, &request.app, within, paths::text_matches),

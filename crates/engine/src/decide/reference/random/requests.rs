@@ -65,6 +65,7 @@ fn subject(bytes: &mut Bytes<'_>, doubts: bool) -> Subject {
 fn several(bytes: &mut Bytes<'_>, doubts: bool) -> Names {
     match bytes.below(16) {
         15 if doubts => Names::Unknown,
+        12 if doubts => Names::at_least(names(bytes)),
         14 => Names::Known(Vec::new()),
         13 => Names::Known(bytes.some(24, name)),
         _ => Names::Known(names(bytes)),
