@@ -23,7 +23,7 @@ use upheld_model::Pages;
 use self::atoms::{AtomKind, Atoms, Patterns};
 use self::entry_list::EntryList;
 use self::trie::{Trie, Walk};
-use super::request::{Action, Fact, Maybe, Names, NormalizedRequest, Path, Request, Resource, Subject};
+use super::request::{Action, Fact, Maybe, NormalizedRequest, Path, Request, Resource, Subject};
 use super::rule::{Rule, Test};
 use super::truth::Truth;
 

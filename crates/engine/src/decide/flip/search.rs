@@ -14,7 +14,7 @@ use crate::ask::{EntryId, Hit, Scratch, ask};
 use crate::decide::cells::{Field, Given, nearby};
 use crate::decide::condition::Condition;
 use crate::decide::family::{By, Decide, Decided, Measure, Outcome};
-use crate::decide::request::{Names, NormalizedRequest, Request};
+use crate::decide::request::{NormalizedRequest, Request};
 use crate::decide::rule::{Rule, Set, Status, Target, Test};
 use crate::decide::truth::Truth;
 use crate::decide::value::{Algorithm, Effect};
