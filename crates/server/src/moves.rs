@@ -125,6 +125,10 @@ pub(crate) async fn settle(app: &Shared) {
                 );
                 return;
             }
+            Err(Refusal::NotPermitted(problem)) => {
+                tracing::error!(problem.detail, "documents may not be moved to the ids that they have now");
+                return;
+            }
             Err(Refusal::Store(error)) => {
                 tracing::error!(%error, "documents could not be moved to the ids that they have now");
                 return;

@@ -4,6 +4,7 @@
 mod admission;
 mod tolerated;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,11 +19,12 @@ use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State
 pub(crate) use self::admission::NotAdmitted;
 use self::admission::{Planned, judge, with_notes};
 use self::tolerated::{can_match, is_affordable};
-use crate::auth::Caller;
+use crate::auth::{Access, Caller, Operation};
 use crate::folders::Folders;
 use crate::limits::heavy;
 use crate::live::Live;
 use crate::moves::Moves;
+use crate::problem::Problem;
 use crate::telemetry::{Asked, Metrics, Reloaded};
 use crate::view::View;
 
@@ -58,7 +60,12 @@ pub(crate) enum Author {
     /// The server itself, for its own reasons.
     Server(&'static str),
     /// Somebody who asked: what they write is judged by the roles that they proved.
-    Caller(Caller),
+    Caller {
+        caller: Caller,
+        access: Access,
+        /// The right that they need on every document that becomes another.
+        right: Operation,
+    },
 }
 
 impl Author {
@@ -67,8 +74,24 @@ impl Author {
         match self {
             Self::Server(name) => (*name).to_owned(),
             // With how they proved it: whoever has a token of that name is not whoever an issuer calls so.
-            Self::Caller(caller) => caller.to_string(),
+            Self::Caller { caller, .. } => caller.to_string(),
         }
+    }
+
+    /// Whether they may change the documents that they name.
+    fn may_change(&self, before: &View, named: &[Change]) -> Result<(), Refusal> {
+        let Self::Caller { access, right, .. } = self else { return Ok(()) };
+        let needed = named.iter().try_for_each(|change| access.need(*right, before, change.key()));
+        needed.map_err(|problem| Refusal::NotPermitted(Box::new(problem)))
+    }
+
+    /// Whether they may change what becomes another besides the documents that they name.
+    fn may_change_besides(&self, before: &View, named: &[Change], all: &[Change]) -> Result<(), Refusal> {
+        let Self::Caller { access, right, .. } = self else { return Ok(()) };
+        let named: HashSet<&Key> = named.iter().map(Change::key).collect();
+        let others = all.iter().map(Change::key).filter(|key| !named.contains(key));
+        let needed = access.need_besides(*right, before, others);
+        needed.map_err(|problem| Refusal::NotPermitted(Box::new(problem)))
     }
 }
 
@@ -137,6 +160,8 @@ impl Effect {
 pub(crate) enum Refusal {
     /// Something was not as its author thought.
     Condition(Condition, Option<Revision>),
+    /// Its author does not have the right to all that would become another.
+    NotPermitted(Box<Problem>),
     /// The documents would make no snapshot.
     Broken(Box<Broken>),
     /// It may not be.
@@ -202,6 +227,7 @@ impl Writer {
 
     async fn try_write(&self, write: &Write) -> Result<Written, Refusal> {
         let before = self.live.view();
+        write.author.may_change(&before, &write.changes)?;
         if let Some(known) = self.repeated(write, &before).await? {
             return Ok(known);
         }
@@ -226,6 +252,7 @@ impl Writer {
             let after = Arc::new(before.state.with(&changes));
             view = next(after, Arc::clone(&before)).await.map_err(Refusal::Broken)?;
         }
+        write.author.may_change_besides(&before, &write.changes, &changes)?;
         let time = Timestamp::now();
         let Planned { view, changes, ruled, outcome: admitted } =
             judge(Arc::clone(&before), view, changes, write.author.clone(), time).await?;

@@ -16,6 +16,7 @@ use super::endpoint::Operation;
 use super::rights::{Rights, Verdict};
 use super::word;
 use crate::problem::Problem;
+use crate::view::View;
 
 /// A document as rights know it.
 #[derive(Clone, Copy, Debug)]
@@ -109,8 +110,7 @@ impl Access {
 
     /// Whether a document may be named where questions are answered.
     pub(crate) fn may_see(&self, sort: Sort, document: Touched<'_>) -> bool {
-        let path = format!("/{}/{}", segment(document.kind), segment(document.name));
-        self.ask(Operation::See, resource(sort.word(), document, path)) == Verdict::Permitted
+        self.verdict_on_naming(sort, document) == Verdict::Permitted
     }
 
     /// Whether whatever there may be is permitted: asked without saying which document it is, so the answer says nothing about
@@ -127,13 +127,32 @@ impl Access {
         self.ask(Operation::See, whatever(sort.word())) == Verdict::Permitted
     }
 
-    /// Whether a document may be written, or why not.
-    pub(crate) fn need(&self, operation: Operation, key: &Key) -> Result<(), Problem> {
-        let Verdict::Refused { policy, .. } = self.verdict(operation, key.into()) else { return Ok(()) };
+    /// Whether something may be done with a document that the caller names, or why not.
+    pub(crate) fn need(&self, operation: Operation, view: &View, key: &Key) -> Result<(), Problem> {
+        let Verdict::Refused { policy, .. } = self.verdict_on(operation, view, key) else { return Ok(()) };
         let by =
             policy.map_or_else(|| "no policy permits it".to_owned(), |policy| format!("policy `{policy}` says so"));
-        let detail = format!("the right `{}` on the document `{key}` is missing: {by}", operation.word());
-        Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", detail))
+        Err(forbidden(format!("the right `{}` on the document `{key}` is missing: {by}", operation.word())))
+    }
+
+    /// Whether something may be done with documents that the caller does not name. Those that they may not see are not told, either.
+    pub(crate) fn need_besides<'k>(
+        &self,
+        operation: Operation,
+        view: &View,
+        keys: impl Iterator<Item = &'k Key>,
+    ) -> Result<(), Problem> {
+        let missing: Vec<&Key> =
+            keys.filter(|key| self.verdict_on(operation, view, key) != Verdict::Permitted).collect();
+        let told = missing.iter().filter(|key| self.may(Operation::Read, (**key).into()));
+        let mut told: Vec<String> = told.map(|key| format!("`{key}`")).collect();
+        if told.len() < missing.len() {
+            told.push("documents that you may not see".to_owned());
+        }
+        let Some((last, others)) = told.split_last() else { return Ok(()) };
+        let all = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+        let right = operation.word();
+        Err(forbidden(format!("this also changes {all}: the right `{right}` on each of them is missing")))
     }
 
     /// Whether whatever directories know may be named in answers. Asked without names, so a refusal says nothing about those that there are.
@@ -141,8 +160,20 @@ impl Access {
         if self.may_see_all(Sort::Object) {
             return Ok(());
         }
-        let detail = "the right `see` on every `object` is missing: this lists what directories know";
-        Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", detail))
+        Err(forbidden("the right `see` on every `object` is missing: this lists what directories know".to_owned()))
+    }
+
+    /// What rights say of something that happens to a document of a view.
+    fn verdict_on(&self, operation: Operation, view: &View, key: &Key) -> Verdict {
+        match operation {
+            Operation::See => self.verdict_on_naming(view.sort_of(key.kind()), key.into()),
+            _ => self.verdict(operation, key.into()),
+        }
+    }
+
+    fn verdict_on_naming(&self, sort: Sort, document: Touched<'_>) -> Verdict {
+        let path = format!("/{}/{}", segment(document.kind), segment(document.name));
+        self.ask(Operation::See, resource(sort.word(), document, path))
     }
 
     fn verdict(&self, operation: Operation, document: Touched<'_>) -> Verdict {
@@ -161,6 +192,10 @@ impl Access {
             environment: environment.clone(),
         })
     }
+}
+
+fn forbidden(detail: String) -> Problem {
+    Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
 }
 
 /// Whom a stored document names besides itself.

@@ -150,7 +150,6 @@ async fn create(
         return Err(Refused::new(StatusCode::BAD_REQUEST, bodies::INVALID_POLICY));
     }
     let (key, text) = (named.key, named.text);
-    intent.need(&key).map_err(Refused::problem)?;
     let conditions = intent.conditions(&key).map_err(Refused::problem)?;
     let change = Change::Put { key: key.clone(), text: text.clone() };
     let written = app.writer.write(intent.write(&bytes, None, vec![change], conditions)).await;
@@ -179,7 +178,6 @@ async fn delete(
 ) -> Result<Response, Refused> {
     let Path(id) = id.map_err(Refused::problem)?;
     let key = key(&id)?;
-    intent.need(&key).map_err(Refused::problem)?;
     if view.state.get(&key).is_none()
         && observed.access().is_some_and(|access| reads(access, &id))
         && let Some(policy) = PolicyList::of(&view).get(&id)

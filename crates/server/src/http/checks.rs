@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use smol_str::SmolStr;
 use upheld_answers::World;
 use upheld_loader::Format;
-use upheld_store::{Change, Key};
+use upheld_store::Change;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -22,7 +22,7 @@ use super::questions::ask;
 use super::revisions::{Batch, batch_of};
 use super::writing::{Told, answer, refused};
 use crate::app::Shared;
-use crate::auth::Caller;
+use crate::auth::{Caller, Operation as Right};
 use crate::documents::{Body, format_of_question, shaped};
 use crate::problem::Problem;
 use crate::telemetry::Observed;
@@ -52,24 +52,22 @@ async fn check(
     let body = Body::read(&bytes, format)?;
     let Batch { changes, conditions, .. } = batch_of(&view, &body, format, app.config.limits.batch)?;
     let asker = asker(&view, caller, asking).await?;
-    changes.iter().try_for_each(|change| need(&observed, &view, change.key()))?;
     let told = Told::of(&observed);
-    let written = app.writer.write(asked_by(asker, changes, conditions)).await;
+    let written = app.writer.write(asked_by(asker, &observed, changes, conditions)?).await;
     let written = written.map_err(|refusal| refused(refusal, told, &view))?;
     Ok(answer(&written, Mode::DryRun, told))
 }
 
-/// What would become of a document says whether it is there.
-fn need(observed: &Observed, view: &View, key: &Key) -> Result<(), Problem> {
-    let seen = observed.access().is_some_and(|access| access.may_see(view.sort_of(key.kind()), key.into()));
-    let detail = || format!("the right `see` on the document `{key}` is missing");
-    if seen { Ok(()) } else { Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", detail())) }
-}
-
-/// A write that is only asked about.
-fn asked_by(caller: Caller, changes: Vec<Change>, conditions: Vec<Condition>) -> Write {
-    let author = Author::Caller(caller);
-    Write { author, message: None, changes, conditions, idempotency: None, mode: Mode::DryRun }
+/// A write that is only asked about. What would become of a document says whether it is there, so it takes the right to see it.
+fn asked_by(
+    caller: Caller,
+    observed: &Observed,
+    changes: Vec<Change>,
+    conditions: Vec<Condition>,
+) -> Result<Write, Problem> {
+    let access = observed.access().cloned().ok_or_else(|| Problem::unavailable("nobody knows who asks"))?;
+    let author = Author::Caller { caller, access, right: Right::See };
+    Ok(Write { author, message: None, changes, conditions, idempotency: None, mode: Mode::DryRun })
 }
 
 /// The caller, as whom they ask.
@@ -112,12 +110,11 @@ async fn review(
     let document = if operation == Operation::Delete { old_object } else { object };
     let body = Body::read(document.to_string().as_bytes(), Format::Json)?;
     let named = body.named(&view.identities(), body.only()?)?;
-    need(&observed, &view, &named.key)?;
     let change = match operation {
         Operation::Delete => Change::Delete { key: named.key },
         Operation::Create | Operation::Update => Change::Put { key: named.key, text: named.text },
     };
-    let write = asked_by(writer, vec![change], Vec::new());
+    let write = asked_by(writer, &observed, vec![change], Vec::new())?;
     let response = match app.writer.write(write).await {
         Ok(written) => {
             let ruled = written.ruled.iter().filter(|_| Told::of(&observed).everything());
@@ -127,6 +124,7 @@ async fn review(
         }
         // What is wrong here says nothing of the document.
         Err(Refusal::Store(error)) => return Err(error.into()),
+        Err(Refusal::NotPermitted(problem)) => return Err(*problem),
         Err(refusal) => {
             let problem = refused(refusal, Told::of(&observed), &view);
             json!({"uid": uid, "allowed": false, "status": {"code": problem.status, "reason": problem.title, "message": problem.detail}})

@@ -132,7 +132,6 @@ async fn put(
     RawBody(bytes): RawBody,
 ) -> Result<Response, Problem> {
     let key = named.key()?;
-    intent.need(&key)?;
     let body = Body::read(&bytes, format(&headers)?)?;
     let document = body.named(&app.live.view().identities(), body.only()?)?;
     if document.key != key {
@@ -159,7 +158,6 @@ async fn put(
         (status = 412, body = Problem), (status = 422, body = Problem), (status = 503, body = Problem)))]
 async fn delete(State(app): State<Shared>, Path(named): Path<Named>, intent: Intent) -> Result<Response, Problem> {
     let key = named.key()?;
-    intent.need(&key)?;
     let mut conditions = vec![Condition::Present(key.clone())];
     conditions.extend(intent.conditions(&key)?);
     let change = Change::Delete { key };

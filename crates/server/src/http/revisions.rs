@@ -148,7 +148,6 @@ async fn append(
     let Batch { message, changes, mut conditions } =
         batch_of(&app.live.view(), &body, format, app.config.limits.batch)?;
     conditions.extend(intent.conditions_of_store()?);
-    changes.iter().try_for_each(|change| intent.need(change.key()))?;
     let written = app.writer.write(intent.write(&bytes, message, changes, conditions)).await;
     let written = written.map_err(|refusal| refused(refusal, intent.told(), &app.live.view()))?;
     Ok(answer(&written, intent.mode(), intent.told()))

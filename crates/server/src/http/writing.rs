@@ -27,7 +27,7 @@ use crate::writer::{Author, Condition, Effect, Mode, Refusal, Write, Written};
 #[derive(Debug)]
 pub(crate) struct Intent {
     caller: Caller,
-    access: Option<Access>,
+    access: Access,
     mode: Mode,
     idempotency: Option<String>,
     tags: Tags,
@@ -63,6 +63,7 @@ impl<S: Sync> FromRequestParts<S> for Intent {
         };
         let caller = Caller::of(parts);
         let access = parts.extensions.get::<Observed>().and_then(Observed::access).cloned();
+        let access = access.ok_or_else(|| Problem::unavailable("nobody knows who asks"))?;
         let tags = Tags {
             matches: text(&parts.headers, &header::IF_MATCH)?,
             none_match: text(&parts.headers, &header::IF_NONE_MATCH)?,
@@ -88,12 +89,6 @@ impl Intent {
         self.mode
     }
 
-    /// Whether a document may be written, whatever the path was that named it.
-    pub(crate) fn need(&self, key: &Key) -> Result<(), Problem> {
-        let access = self.access.as_ref().ok_or_else(|| Problem::unavailable("nobody knows who asks"))?;
-        access.need(Operation::Write, key)
-    }
-
     /// Why it is wanted, as the address has it.
     pub(crate) fn message(&self) -> Option<String> {
         self.message.clone()
@@ -101,7 +96,7 @@ impl Intent {
 
     /// What of a write its author may be told.
     pub(crate) fn told(&self) -> Told<'_> {
-        Told(self.access.as_ref())
+        Told(Some(&self.access))
     }
 
     /// The write that is wanted. The idempotency key belongs to the same line, body and author only.
@@ -122,7 +117,8 @@ impl Intent {
             let name = format!("{}/{name}", self.caller);
             IdempotencyKey { name, request: format!("{:x}", hash.finalize()) }
         });
-        let author = Author::Caller(self.caller.clone());
+        let (caller, access) = (self.caller.clone(), self.access.clone());
+        let author = Author::Caller { caller, access, right: Operation::Write };
         Write { author, message, changes, conditions, idempotency, mode: self.mode }
     }
 
@@ -214,6 +210,7 @@ pub(crate) fn refused(refusal: Refusal, told: Told<'_>, view: &View) -> Problem 
     let refusal = told.refusal(refusal, &view.state);
     let failed = |detail: String| Problem::new(StatusCode::PRECONDITION_FAILED, "precondition-failed", detail);
     match refusal {
+        Refusal::NotPermitted(problem) => *problem,
         Refusal::Broken(broken) => Problem::broken(&broken),
         Refusal::NotAdmitted(refused) if told.everything() => Problem::not_admitted(&refused),
         Refusal::NotAdmitted(refused) => Problem::not_admitted(&refused).without_reasons(),

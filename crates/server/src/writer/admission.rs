@@ -56,9 +56,9 @@ fn judged(
     time: Timestamp,
 ) -> Result<Planned, Refusal> {
     let caller = match author {
-        Author::Caller(caller) if caller.standing == Standing::Guarded => caller,
+        Author::Caller { caller, .. } if caller.standing == Standing::Guarded => caller,
         // Where nobody asks who anybody is, there is nobody to judge.
-        Author::Caller(_) | Author::Server(_) => {
+        Author::Caller { .. } | Author::Server(_) => {
             return Ok(Planned { view, changes, ruled: None, outcome: None });
         }
     };

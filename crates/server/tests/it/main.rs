@@ -28,6 +28,7 @@ mod pages;
 mod postgres;
 mod proxies;
 mod rights_by_document;
+mod rights_by_effect;
 mod schemathesis;
 mod sources;
 mod strangers;

@@ -48,6 +48,10 @@ pub(crate) async fn seed(app: &Shared) {
                 tracing::error!(answer = refused.ruled.answer, "the policy seed may not be stored");
                 return;
             }
+            Err(Refusal::NotPermitted(problem)) => {
+                tracing::error!(problem.detail, "the policy seed may not be stored");
+                return;
+            }
             Err(Refusal::Store(error)) => {
                 tracing::error!(%error, "the policy seed could not be stored");
                 return;
