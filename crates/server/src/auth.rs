@@ -30,10 +30,10 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use jiff::Timestamp;
 use smol_str::SmolStr;
 use tokio::sync::watch;
 use upheld_engine::decide::{self, Action, Environment, Maybe, Resource};
+use upheld_store::machine;
 
 pub(crate) use self::access::{Access, Sort, Touched, named};
 pub(crate) use self::caller::{AuthMethod, Caller, Standing};
@@ -213,7 +213,7 @@ impl Auth {
         }
         let Some(token) = token else { return unknown("the header `Authorization` must be `Bearer` and a token") };
         let found = match &self.jwt {
-            _ if ours => self.tokens.load().find(token, Timestamp::now()).cloned(),
+            _ if ours => self.tokens.load().find(token, machine::now()).cloned(),
             Some(jwt) => jwt.verify(token).await,
             None => None,
         };
@@ -286,7 +286,7 @@ fn address(peer: Option<&Peer>) -> Maybe<SmolStr> {
 }
 
 fn environment(address: Maybe<SmolStr>) -> Environment {
-    let now = i64::try_from(Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
+    let now = i64::try_from(machine::now().as_nanosecond()).unwrap_or(i64::MAX);
     Environment { ip: address, time: Maybe::Is(upheld_model::Timestamp(now)), ..Environment::default() }
 }
 

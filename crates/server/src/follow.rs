@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use notify::{RecursiveMode, Watcher};
 use tokio::sync::mpsc;
+use upheld_store::machine;
 
 use crate::app::App;
 
@@ -33,7 +34,7 @@ pub(crate) async fn retention(app: Arc<App>) {
         return;
     }
     loop {
-        match retention.apply(app.store.as_ref(), jiff::Timestamp::now()).await {
+        match retention.apply(app.store.as_ref(), machine::now()).await {
             Ok(Some(revision)) => tracing::info!(%revision, "the log was compacted"),
             Ok(None) => {}
             Err(error) => tracing::warn!(%error, "the log could not be compacted"),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::sync::{Mutex, watch};
-use upheld_store::{Revision, Store, StoreError};
+use upheld_store::{Revision, Store, StoreError, machine};
 
 use crate::view::View;
 
@@ -43,7 +43,7 @@ async fn retire(view: Arc<View>) {
     while Arc::strong_count(&view) > 1 {
         tokio::time::sleep(LOOK).await;
     }
-    tokio::task::spawn_blocking(move || drop(view));
+    machine::aside(move || drop(view)).await.ok();
 }
 
 impl Live {
@@ -63,7 +63,7 @@ impl Live {
         let revision = view.revision();
         let old = self.current.swap(view);
         self.revision.send_replace(revision);
-        tokio::spawn(retire(old));
+        drop(machine::spawn(retire(old)));
     }
 
     /// Told at every swap.
@@ -95,7 +95,7 @@ impl Live {
         }
         let state = Arc::new(store.state(Some(revision)).await.map_err(NoView::Store)?);
         let (files, choices) = (current.files.clone(), Arc::clone(&current.choices));
-        let built = tokio::task::spawn_blocking(move || View::build(state, files, &choices)).await;
+        let built = machine::aside(move || View::build(state, files, &choices)).await;
         let view = Arc::new(built.ok().and_then(Result::ok).ok_or(NoView::Unreadable)?);
         past.push(Arc::clone(&view));
         if past.len() > REMEMBERED {

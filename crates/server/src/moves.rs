@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use upheld_dialects::access::claim::STORED;
 use upheld_dialects::policy_kind::POLICY_KIND;
-use upheld_store::{Change, Key, Revision};
+use upheld_store::{Change, Key, Revision, machine};
 
 use crate::app::Shared;
 use crate::documents::key;
@@ -142,7 +142,7 @@ pub(crate) async fn settle(app: &Shared) {
 async fn try_settle(app: &Shared) -> Result<(), Refusal> {
     let view = app.live.view();
     let looked = std::sync::Arc::clone(&view);
-    let Ok(moves) = tokio::task::spawn_blocking(move || Moves::of(&looked)).await else { return Ok(()) };
+    let Ok(moves) = machine::aside(move || Moves::of(&looked)).await else { return Ok(()) };
     let Moves { changes, count, lost } = moves;
     if changes.is_empty() {
         return Ok(());

@@ -4,10 +4,11 @@
 //! whatever they are made of.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use crate::auth::{Access, Operation};
 use crate::limits::heavy;

@@ -11,15 +11,15 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 use upheld_dialects::access::decider::DecidingKind;
 use upheld_dialects::dialects;
 use upheld_loader::load::{Broken, Choices};
+use upheld_store::machine::{self, Task};
 use upheld_store::{NotWhole, Revision, Store, StoreError};
 
 use self::connections::Acceptor;
 use crate::app::{App, Shared};
-use crate::auth::{Auth, Secret, SecurityError, end_user_lines};
+use crate::auth::{Auth, NewToken, Secret, SecurityError, end_user_lines};
 use crate::config::{Anonymous, Config};
 use crate::folders::Folders;
 use crate::limits::Gate;
@@ -86,8 +86,8 @@ pub struct Running {
     app: Shared,
     bootstrap: Option<Secret>,
     stop: watch::Sender<bool>,
-    serving: JoinHandle<()>,
-    helpers: Vec<JoinHandle<()>>,
+    serving: Task,
+    helpers: Vec<Task>,
 }
 
 impl Running {
@@ -161,10 +161,8 @@ impl Running {
     pub async fn stop(self) {
         self.stop.send_replace(true);
         self.app.ending.send_replace(true);
-        drop(self.serving.await);
-        for helper in self.helpers {
-            helper.abort();
-        }
+        self.serving.done().await;
+        self.helpers.iter().for_each(Task::end);
         self.app.decisions.close().await;
         self.app.store.close().await;
     }
@@ -175,53 +173,90 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     // Whatever encrypts in this process does it in one way.
     tls::provider();
     ignore_file_size_limit();
-    let (auth, made) = Auth::open(&config).await?;
-    let tls = config.security.tls.clone().map(Tls::open).transpose()?;
-    let store = config.store.open().await?;
-    let metrics = Arc::new(Metrics::new());
-    let store: Arc<dyn Store> = Arc::new(CountedStore::new(store, Arc::clone(&metrics)));
-    let folders = Arc::new(Folders::new(config.watch.clone()));
-    let view = first_view(&config, store.as_ref(), &folders).await?;
-    let live = Arc::new(Live::new(Arc::new(view)));
-    let most_steps = config.limits.request_steps;
-    let writer =
-        Writer::new(Arc::clone(&live), Arc::clone(&store), Arc::clone(&folders), Arc::clone(&metrics), most_steps);
-    let listener = TcpListener::bind(config.listen).await.map_err(|error| StartError::Listen(config.listen, error))?;
-    let address = listener.local_addr().map_err(|error| StartError::Listen(config.listen, error))?;
-    let decisions =
-        Decisions::open(config.operations.decision_log.as_ref(), &metrics).map_err(StartError::DecisionLog)?;
-    let gate = Gate::new(&config.limits);
-    // From here on it is the port that was taken.
-    let config = Config { listen: address, access: config.access.clone().with_plain_base(), ..config };
-    let app = Arc::new(App {
-        config,
-        live,
-        store,
-        writer,
-        folders,
-        auth,
-        parts: Parts::default(),
-        gate,
-        tls,
-        metrics,
-        decisions,
-        ending: watch::Sender::new(false),
-    });
-    let bootstrap = made.map(|made| app.auth.keep(made)).transpose()?.flatten();
-    moves::settle(&app).await;
-    http::seed(&app).await;
-    let trust = Arc::clone(&app);
-    let helpers = vec![
-        tokio::spawn(follow::log(Arc::clone(&app))),
-        tokio::spawn(follow::files(Arc::clone(&app))),
-        tokio::spawn(async move { trust.auth.follow().await }),
-        tokio::spawn(follow::retention(Arc::clone(&app))),
-    ];
+    let opened = Opened::open(config).await?;
+    let listen = opened.config.listen;
+    let listener = TcpListener::bind(listen).await.map_err(|error| StartError::Listen(listen, error))?;
+    let address = listener.local_addr().map_err(|error| StartError::Listen(listen, error))?;
+    let Begun { app, bootstrap, helpers } = opened.begin(address).await?;
     let (stop, stopped) = watch::channel(false);
     let router = http::router(Arc::clone(&app));
     let acceptor = Acceptor::new(router, Arc::clone(&app), stopped);
-    let serving = tokio::spawn(acceptor.accept(listener));
+    let serving = machine::spawn(acceptor.accept(listener));
     Ok(Running { address, app, bootstrap, stop, serving, helpers })
+}
+
+/// What a server is made of, before it has an address.
+pub(crate) struct Opened {
+    config: Config,
+    auth: Auth,
+    made: Option<NewToken>,
+    tls: Option<Tls>,
+    metrics: Arc<Metrics>,
+    store: Arc<dyn Store>,
+    folders: Arc<Folders>,
+    live: Arc<Live>,
+}
+
+/// A server that nobody can reach yet, and what goes on beside requests.
+pub(crate) struct Begun {
+    pub(crate) app: Shared,
+    bootstrap: Option<Secret>,
+    helpers: Vec<Task>,
+}
+
+impl Opened {
+    /// Opens the store and reads everything.
+    pub(crate) async fn open(config: Config) -> Result<Self, StartError> {
+        let (auth, made) = Auth::open(&config).await?;
+        let tls = config.security.tls.clone().map(Tls::open).transpose()?;
+        let store = config.store.open().await?;
+        let metrics = Arc::new(Metrics::new());
+        let store: Arc<dyn Store> = Arc::new(CountedStore::new(store, Arc::clone(&metrics)));
+        let folders = Arc::new(Folders::new(config.watch.clone()));
+        let view = first_view(&config, store.as_ref(), &folders).await?;
+        let live = Arc::new(Live::new(Arc::new(view)));
+        Ok(Self { config, auth, made, tls, metrics, store, folders, live })
+    }
+
+    /// Puts the parts together, brings the store up to date, and begins what goes on beside requests.
+    pub(crate) async fn begin(self, address: SocketAddr) -> Result<Begun, StartError> {
+        let Self { config, auth, made, tls, metrics, store, folders, live } = self;
+        let decisions =
+            Decisions::open(config.operations.decision_log.as_ref(), &metrics).map_err(StartError::DecisionLog)?;
+        let gate = Gate::new(&config.limits);
+        let most_steps = config.limits.request_steps;
+        let writer =
+            Writer::new(Arc::clone(&live), Arc::clone(&store), Arc::clone(&folders), Arc::clone(&metrics), most_steps);
+        // From here on it is the port that was taken.
+        let config = Config { listen: address, access: config.access.clone().with_plain_base(), ..config };
+        let app = Arc::new(App {
+            config,
+            live,
+            store,
+            writer,
+            folders,
+            auth,
+            parts: Parts::default(),
+            gate,
+            tls,
+            metrics,
+            decisions,
+            ending: watch::Sender::new(false),
+        });
+        let bootstrap = made.map(|made| app.auth.keep(made)).transpose()?.flatten();
+        moves::settle(&app).await;
+        http::seed(&app).await;
+        let trust = Arc::clone(&app);
+        let mut helpers = vec![
+            machine::spawn(follow::log(Arc::clone(&app))),
+            machine::spawn(async move { trust.auth.follow().await }),
+            machine::spawn(follow::retention(Arc::clone(&app))),
+        ];
+        if !app.config.watch.is_empty() {
+            helpers.push(machine::spawn(follow::files(Arc::clone(&app))));
+        }
+        Ok(Begun { app, bootstrap, helpers })
+    }
 }
 
 /// Who writes beyond the limit of the size of files gets an error, and does not end.
@@ -247,6 +282,6 @@ async fn first_view(config: &Config, store: &dyn Store, folders: &Arc<Folders>) 
     let choices = Arc::new(Choices { semantics, settings });
     let folders = Arc::clone(folders);
     let build = move || View::build(state, folders.read()?, &choices);
-    let built = tokio::task::spawn_blocking(build).await.map_err(|_| StartError::Stopped)?;
+    let built = machine::aside(build).await.map_err(|_| StartError::Stopped)?;
     built.map_err(StartError::Broken)
 }

@@ -21,7 +21,7 @@ use upheld_engine::Snapshot;
 use upheld_loader::Input;
 use upheld_loader::load::{Broken, Choices, Loaded};
 use upheld_model::Diagnostic;
-use upheld_store::{Revision, State};
+use upheld_store::{Revision, State, machine};
 
 use self::editions::Others;
 use self::lists::Lists;
@@ -118,7 +118,7 @@ impl View {
         let headers =
             Headers { digest: header(loaded.snapshot.digest()), semantics: header(&choices.semantics.join(", ")) };
         let choices = Arc::clone(choices);
-        let (built, took) = (Timestamp::now(), begun.elapsed());
+        let (built, took) = (machine::now(), begun.elapsed());
         let (stamp, inspected, lists, others) = (OnceLock::new(), OnceLock::new(), Lists::default(), Others::default());
         Self {
             loaded,

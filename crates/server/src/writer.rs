@@ -14,7 +14,7 @@ use upheld_governance::Outcome;
 use upheld_loader::load::Broken;
 use upheld_report::Shifts;
 use upheld_report::compliance::Ruled;
-use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State, Store, StoreError};
+use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State, Store, StoreError, machine};
 
 pub(crate) use self::admission::NotAdmitted;
 use self::admission::{Planned, judge, with_notes};
@@ -238,7 +238,7 @@ impl Writer {
         let (mut changes, mut effects) = effective(&before.state, &wanted);
         if changes.is_empty() {
             let revision = match &write.idempotency {
-                Some(key) => self.store.remember(key.clone(), Timestamp::now()).await?,
+                Some(key) => self.store.remember(key.clone(), machine::now()).await?,
                 None => before.revision(),
             };
             return Ok(Written { revision, view: before, effects, ruled: None, shifts: None, admitted: None });
@@ -253,7 +253,7 @@ impl Writer {
             view = next(after, Arc::clone(&before)).await.map_err(Refusal::Broken)?;
         }
         write.author.may_change_besides(&before, &write.changes, &changes)?;
-        let time = Timestamp::now();
+        let time = machine::now();
         let Planned { view, changes, ruled, outcome: admitted } =
             judge(Arc::clone(&before), view, changes, write.author.clone(), time).await?;
         if write.mode == Mode::DryRun {
@@ -368,7 +368,7 @@ impl Writer {
         let _turn = self.turn.lock().await;
         let before = self.live.view();
         let folders = Arc::clone(&self.folders);
-        let read = tokio::task::spawn_blocking(move || folders.read()).await;
+        let read = machine::aside(move || folders.read()).await;
         let contents = match read {
             Ok(Ok(contents)) => contents,
             Ok(Err(broken)) => {
@@ -381,7 +381,7 @@ impl Writer {
             return Reloaded::Unchanged;
         }
         let state = Arc::clone(&before.state);
-        match tokio::task::spawn_blocking(move || before.after(state, contents)).await {
+        match machine::aside(move || before.after(state, contents)).await {
             Ok(Ok(view)) => {
                 self.folders.note(None);
                 tracing::info!(digest = view.digest(), "files were reloaded");
@@ -409,7 +409,7 @@ impl Writer {
 
 /// The view after what changed in the store.
 async fn next(state: Arc<State>, before: Arc<View>) -> Result<Arc<View>, Box<Broken>> {
-    match tokio::task::spawn_blocking(move || before.after(state, before.files.clone())).await {
+    match machine::aside(move || before.after(state, before.files.clone())).await {
         Ok(built) => built.map(Arc::new),
         Err(_) => Err(Box::new(unfinished())),
     }

@@ -19,6 +19,7 @@ mod entry;
 mod history;
 mod key;
 mod log;
+pub mod machine;
 mod memory;
 mod postgres;
 mod retention;

@@ -5,26 +5,29 @@ mod append;
 mod chain;
 mod changes;
 mod compact;
+mod database;
 mod end;
 mod link;
 mod read;
 mod restore;
 mod schema;
-mod statements;
+pub(crate) mod statements;
 
-pub(crate) use append::{append, remember, remembered};
 pub(crate) use chain::complete;
-pub(crate) use compact::compact;
+pub(crate) use database::{Database, Work};
 pub(crate) use end::End;
 pub(crate) use link::{Columns, Link, Value, implement_link};
-pub(crate) use read::{digest_after as digest, entries, head, state};
-pub(crate) use restore::restore;
+pub(crate) use read::head;
 pub(crate) use schema::{SchemaError, migrate};
-pub(crate) use statements::HEAD;
+pub(crate) use statements::{HEAD, LOCKED_HEAD};
 
 use jiff::Timestamp;
 
 use crate::{Revision, StoreError};
+use append::{append, remember, remembered};
+use compact::compact;
+use read::{digest_after as digest, entries, state};
+use restore::restore;
 
 /// A time as text, always with the same number of digits, so that texts and times have the same order.
 fn time(time: Timestamp) -> String {

@@ -8,18 +8,13 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use jiff::Timestamp;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
 use sqlx::{ConnectOptions, Connection, PgConnection, PgPool, Transaction};
-use tokio::sync::{Notify, watch};
-use tokio::task::AbortHandle;
+use tokio::sync::Notify;
 
-use crate::log::{self, End};
-use crate::{
-    Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store, StoreError,
-};
+use crate::log::{self, Database, End, Work};
+use crate::machine::{self, Task};
+use crate::{Result, Revision, StoreError};
 use failure::failure;
 
 /// How long to wait for a connection: after this the database counts as gone.
@@ -55,15 +50,10 @@ const CHANNEL: &str = "upheld";
 pub struct Postgres {
     pool: PgPool,
     end: End,
-    following: [AbortHandle; 2],
+    following: [Task; 2],
 }
 
-log::implement_link!(
-    PgConnection,
-    PgRow,
-    "SELECT revision, digest, oldest, oldest_digest, chain, chain_revision, oldest_chain FROM head FOR UPDATE",
-    failure
-);
+log::implement_link!(PgConnection, PgRow, log::LOCKED_HEAD, failure);
 
 impl Postgres {
     /// Connects to a database by its URL: `postgres://user:password@host:port/database`.
@@ -83,42 +73,10 @@ impl Postgres {
         let head = bounded(CALL, async { log::head(&mut *read(&pool).await?).await }).await?;
         let end = End::at(head.revision);
         let news = Arc::new(Notify::new());
-        let listening = tokio::spawn(follow::listen(pool.clone(), Arc::clone(&news)));
-        let polling = tokio::spawn(follow::poll(pool.clone(), news, end.clone()));
-        let following = [listening.abort_handle(), polling.abort_handle()];
+        let listening = machine::spawn(follow::listen(pool.clone(), Arc::clone(&news)));
+        let polling = machine::spawn(follow::poll(pool.clone(), news, end.clone()));
+        let following = [listening, polling];
         Ok(Self { pool, end, following })
-    }
-
-    async fn append(&self, batch: &Batch) -> Result<Appended> {
-        let mut transaction = write(&self.pool).await?;
-        let appended = log::append(&mut *transaction, batch).await?;
-        if let Appended::Now(revision, _) = appended {
-            self.commit(transaction, revision).await?;
-        }
-        Ok(appended)
-    }
-
-    async fn compact(&self, up_to: Revision) -> Result<()> {
-        let mut transaction = write(&self.pool).await?;
-        let longer = sqlx::query("SET LOCAL statement_timeout = '9min'").execute(&mut *transaction).await;
-        longer.map_err(|error| failure(&error))?;
-        log::compact(&mut *transaction, up_to).await?;
-        transaction.commit().await.map_err(|error| failure(&error))
-    }
-
-    async fn restore(&self, history: &History) -> Result<()> {
-        let mut transaction = write(&self.pool).await?;
-        log::restore(&mut *transaction, history).await?;
-        self.commit(transaction, history.revision()).await
-    }
-
-    /// Commits what went up to a revision, and tells everybody.
-    async fn commit(&self, mut transaction: Transaction<'_, sqlx::Postgres>, revision: Revision) -> Result<()> {
-        let tell = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(revision.to_string());
-        tell.execute(&mut *transaction).await.map_err(|error| failure(&error))?;
-        transaction.commit().await.map_err(|error| failure(&error))?;
-        self.end.reached(revision);
-        Ok(())
     }
 }
 
@@ -144,12 +102,6 @@ async fn read(pool: &PgPool) -> Result<Transaction<'static, sqlx::Postgres>> {
     begun.map_err(|error| failure(&error))
 }
 
-/// Each statement sees what others committed before it; the lock on the head makes that enough.
-async fn write(pool: &PgPool) -> Result<Transaction<'static, sqlx::Postgres>> {
-    let begun = pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE").await;
-    begun.map_err(|error| failure(&error))
-}
-
 /// Ends what the network would let hang.
 async fn bounded<T>(limit: Duration, call: impl Future<Output = Result<T>> + Send) -> Result<T> {
     let timeout = || StoreError::Unreachable(format!("no answer within {} seconds", limit.as_secs()));
@@ -165,59 +117,48 @@ impl fmt::Debug for Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        self.following.iter().for_each(AbortHandle::abort);
+        self.following.iter().for_each(Task::end);
     }
 }
 
-impl Store for Postgres {
-    fn head(&self) -> BoxFuture<'_, Result<Head>> {
-        bounded(CALL, async { log::head(&mut *read(&self.pool).await?).await }).boxed()
+impl Database for Postgres {
+    type Transaction = Transaction<'static, sqlx::Postgres>;
+
+    const NAME: &'static str = "postgres";
+
+    fn end(&self) -> &End {
+        &self.end
     }
 
-    fn state(&self, at: Option<Revision>) -> BoxFuture<'_, Result<State>> {
-        bounded(CALL, async move { log::state(&mut *read(&self.pool).await?, at).await }).boxed()
+    async fn read(&self) -> Result<Self::Transaction> {
+        read(&self.pool).await
     }
 
-    fn digest(&self, at: Revision) -> BoxFuture<'_, Result<Digest>> {
-        bounded(CALL, async move { log::digest(&mut *read(&self.pool).await?, at).await }).boxed()
+    /// Each statement sees what others committed before it; the lock on the head makes that enough.
+    async fn write(&self, work: Work) -> Result<Self::Transaction> {
+        let begun = self.pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE").await;
+        let mut transaction = begun.map_err(|error| failure(&error))?;
+        if work == Work::Long {
+            let longer = sqlx::query("SET LOCAL statement_timeout = '9min'").execute(&mut *transaction).await;
+            longer.map_err(|error| failure(&error))?;
+        }
+        Ok(transaction)
     }
 
-    fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>> {
-        bounded(CALL, async move { log::entries(&mut *read(&self.pool).await?, after, limit).await }).boxed()
+    /// Whoever follows is told in the same transaction.
+    async fn commit(&self, mut transaction: Self::Transaction, reached: Option<Revision>) -> Result<()> {
+        if let Some(revision) = reached {
+            let tell = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(revision.to_string());
+            tell.execute(&mut *transaction).await.map_err(|error| failure(&error))?;
+        }
+        transaction.commit().await.map_err(|error| failure(&error))
     }
 
-    fn append(&self, batch: Batch) -> BoxFuture<'_, Result<Appended>> {
-        bounded(CALL, async move { self.append(&batch).await }).boxed()
-    }
-
-    fn remembered(&self, key: &IdempotencyKey) -> BoxFuture<'_, Result<Option<Revision>>> {
-        let key = key.clone();
-        bounded(CALL, async move { log::remembered(&mut *read(&self.pool).await?, &key).await }).boxed()
-    }
-
-    fn remember(&self, key: IdempotencyKey, time: Timestamp) -> BoxFuture<'_, Result<Revision>> {
-        let remember = async move {
-            let mut transaction = write(&self.pool).await?;
-            let revision = log::remember(&mut *transaction, &key, time).await?;
-            transaction.commit().await.map_err(|error| failure(&error))?;
-            Ok(revision)
+    async fn in_time<T: Send>(&self, work: Work, call: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        let limit = match work {
+            Work::Short => CALL,
+            Work::Long => LONG_CALL,
         };
-        bounded(CALL, remember).boxed()
-    }
-
-    fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {
-        bounded(LONG_CALL, self.compact(up_to)).boxed()
-    }
-
-    fn restore(&self, history: History) -> BoxFuture<'_, Result<()>> {
-        bounded(LONG_CALL, async move { self.restore(&history).await }).boxed()
-    }
-
-    fn follow(&self) -> watch::Receiver<Revision> {
-        self.end.follow()
-    }
-
-    fn name(&self) -> &'static str {
-        "postgres"
+        bounded(limit, call).await
     }
 }

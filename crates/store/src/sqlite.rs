@@ -7,20 +7,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use jiff::Timestamp;
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
 };
 use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool, Transaction};
-use tokio::sync::watch;
-use tokio::task::AbortHandle;
 
-use crate::log::{self, End};
-use crate::{
-    Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store, StoreError,
-};
+use crate::log::{self, Database, End, Work};
+use crate::machine::{self, Task};
+use crate::{Result, Revision, StoreError};
 use failure::failure;
 
 /// The name of the file.
@@ -41,7 +35,7 @@ pub struct Sqlite {
     writer: SqlitePool,
     readers: SqlitePool,
     end: End,
-    following: AbortHandle,
+    following: Task,
     #[cfg(feature = "testing")]
     faults: crate::testing::Faults,
 }
@@ -81,7 +75,12 @@ impl Sqlite {
         let readers = pool(READERS).connect_lazy_with(options);
         let head = log::head(&mut *read(&readers).await?).await?;
         let end = End::at(head.revision);
-        let following = tokio::spawn(follow(readers.clone(), end.clone())).abort_handle();
+        let asked = readers.clone();
+        let asks = move || {
+            let readers = asked.clone();
+            async move { log::head(&mut *read(&readers).await?).await }
+        };
+        let following = machine::spawn(end.clone().follows(|| tokio::time::sleep(EVERY), asks));
         Ok(Self {
             file,
             writer,
@@ -104,13 +103,6 @@ impl Sqlite {
         &self.file
     }
 
-    /// Writes wait for each other here, and not in SQLite, which would ask again and again.
-    async fn write(&self) -> Result<Transaction<'static, sqlx::Sqlite>> {
-        #[cfg(feature = "testing")]
-        self.faults.strike(&self.writer).await?;
-        self.begin().await
-    }
-
     async fn begin(&self) -> Result<Transaction<'static, sqlx::Sqlite>> {
         let begin = || self.writer.begin_with("BEGIN IMMEDIATE");
         match begin().await {
@@ -127,49 +119,11 @@ impl Sqlite {
             }
         }
     }
-
-    async fn append(&self, batch: &Batch) -> Result<Appended> {
-        let mut transaction = self.write().await?;
-        let appended = log::append(&mut *transaction, batch).await?;
-        if let Appended::Now(revision, _) = appended {
-            transaction.commit().await.map_err(|error| failure(&error))?;
-            self.end.reached(revision);
-        }
-        Ok(appended)
-    }
-
-    async fn compact(&self, up_to: Revision) -> Result<()> {
-        let mut transaction = self.write().await?;
-        log::compact(&mut *transaction, up_to).await?;
-        transaction.commit().await.map_err(|error| failure(&error))?;
-        // What is free is given back to the file system. Nothing depends on it.
-        if let Err(error) = sqlx::query("PRAGMA incremental_vacuum").execute(&self.writer).await {
-            tracing::debug!(%error, "free pages stay in the file");
-        }
-        Ok(())
-    }
-
-    async fn restore(&self, history: &History) -> Result<()> {
-        let mut transaction = self.write().await?;
-        log::restore(&mut *transaction, history).await?;
-        transaction.commit().await.map_err(|error| failure(&error))?;
-        self.end.reached(history.revision());
-        Ok(())
-    }
 }
 
 /// A view that stands still.
 async fn read(readers: &SqlitePool) -> Result<Transaction<'static, sqlx::Sqlite>> {
     readers.begin().await.map_err(|error| failure(&error))
-}
-
-async fn follow(readers: SqlitePool, end: End) {
-    let mut lost = false;
-    loop {
-        tokio::time::sleep(EVERY).await;
-        let head = async { log::head(&mut *read(&readers).await?).await };
-        end.asked(head.await, &mut lost);
-    }
 }
 
 impl fmt::Debug for Sqlite {
@@ -180,79 +134,46 @@ impl fmt::Debug for Sqlite {
 
 impl Drop for Sqlite {
     fn drop(&mut self) {
-        self.following.abort();
+        self.following.end();
     }
 }
 
-impl Store for Sqlite {
-    fn head(&self) -> BoxFuture<'_, Result<Head>> {
-        async { log::head(&mut *read(&self.readers).await?).await }.boxed()
+impl Database for Sqlite {
+    type Transaction = Transaction<'static, sqlx::Sqlite>;
+
+    const NAME: &'static str = "sqlite";
+
+    fn end(&self) -> &End {
+        &self.end
     }
 
-    fn state(&self, at: Option<Revision>) -> BoxFuture<'_, Result<State>> {
-        async move { log::state(&mut *read(&self.readers).await?, at).await }.boxed()
+    async fn read(&self) -> Result<Self::Transaction> {
+        read(&self.readers).await
     }
 
-    fn digest(&self, at: Revision) -> BoxFuture<'_, Result<Digest>> {
-        async move { log::digest(&mut *read(&self.readers).await?, at).await }.boxed()
+    /// Writes wait for each other here, and not in SQLite, which would ask again and again.
+    async fn write(&self, _work: Work) -> Result<Self::Transaction> {
+        #[cfg(feature = "testing")]
+        self.faults.strike(&self.writer).await?;
+        self.begin().await
     }
 
-    fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>> {
-        async move { log::entries(&mut *read(&self.readers).await?, after, limit).await }.boxed()
+    /// Other processes look for themselves whether the log went on.
+    async fn commit(&self, transaction: Self::Transaction, _reached: Option<Revision>) -> Result<()> {
+        transaction.commit().await.map_err(|error| failure(&error))
     }
 
-    fn append(&self, batch: Batch) -> BoxFuture<'_, Result<Appended>> {
-        async move { self.append(&batch).await }.boxed()
-    }
-
-    fn remembered(&self, key: &IdempotencyKey) -> BoxFuture<'_, Result<Option<Revision>>> {
-        let key = key.clone();
-        async move { log::remembered(&mut *read(&self.readers).await?, &key).await }.boxed()
-    }
-
-    fn remember(&self, key: IdempotencyKey, time: Timestamp) -> BoxFuture<'_, Result<Revision>> {
-        async move {
-            let mut transaction = self.write().await?;
-            let revision = log::remember(&mut *transaction, &key, time).await?;
-            transaction.commit().await.map_err(|error| failure(&error))?;
-            Ok(revision)
+    /// Gives what is free back to the file system.
+    async fn tidy(&self) {
+        if let Err(error) = sqlx::query("PRAGMA incremental_vacuum").execute(&self.writer).await {
+            tracing::debug!(%error, "free pages stay in the file");
         }
-        .boxed()
     }
 
-    fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {
-        self.compact(up_to).boxed()
-    }
-
-    fn restore(&self, history: History) -> BoxFuture<'_, Result<()>> {
-        async move { self.restore(&history).await }.boxed()
-    }
-
-    fn follow(&self) -> watch::Receiver<Revision> {
-        self.end.follow()
-    }
-
-    fn try_write(&self) -> BoxFuture<'_, Result<()>> {
-        async {
-            let mut transaction = self.write().await?;
-            let same = sqlx::query("UPDATE head SET revision = revision").execute(&mut *transaction).await;
-            same.map_err(|error| failure(&error))?;
-            transaction.commit().await.map_err(|error| failure(&error))
-        }
-        .boxed()
-    }
-
-    fn close(&self) -> BoxFuture<'_, ()> {
-        async {
-            self.following.abort();
-            self.readers.close().await;
-            // The last connection that closes moves what the log beside the file has into the file.
-            self.writer.close().await;
-        }
-        .boxed()
-    }
-
-    fn name(&self) -> &'static str {
-        "sqlite"
+    async fn close(&self) {
+        self.following.end();
+        self.readers.close().await;
+        // The last connection that closes moves what the log beside the file has into the file.
+        self.writer.close().await;
     }
 }

@@ -4,6 +4,7 @@
 mod faults;
 mod killed;
 mod programs;
+pub mod simulation;
 
 pub use faults::{Fault, Faults};
 pub use killed::kill_after;

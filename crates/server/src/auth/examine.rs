@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer};
 use upheld_engine::decide::{self, Action, Maybe, Resource};
+use upheld_store::machine;
 
 use super::caller::Caller;
 use super::certificate::Certificate;
@@ -39,7 +40,7 @@ fn broken(error: &SecurityError) -> Finding {
 
 /// When something ends, if that is soon or past.
 fn ends(what: &str, until: Timestamp, code: &'static str, found: &mut Vec<Finding>) {
-    let left = until.duration_since(Timestamp::now());
+    let left = until.duration_since(machine::now());
     let fix = "renew it, and tell the server to read it again (SIGHUP)";
     if left.is_negative() {
         found.push(Finding::new(code, Weight::Bad, format!("{what} is not valid any more, since {until}"), fix));

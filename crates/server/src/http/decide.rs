@@ -13,6 +13,7 @@ use upheld_dialects::access::decider::{BatchBudget, CompleteRequest, Decider};
 use upheld_dialects::access::request;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostics, SourceId, Timestamp};
+use upheld_store::machine;
 use upheld_syntax::json as json_text;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -190,7 +191,7 @@ fn read(decider: Decider<'_>, body: &Body, document: Value<'_>) -> Result<Comple
 
 /// The clock.
 pub(crate) fn now() -> Timestamp {
-    Timestamp(i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX))
+    Timestamp(i64::try_from(machine::now().as_nanosecond()).unwrap_or(i64::MAX))
 }
 
 impl<'v> Answer<'v> {

@@ -15,7 +15,7 @@ use upheld_answers::compliance::{AtMoment, next_turn, turned};
 use upheld_answers::diagnostic_json;
 use upheld_loader::load::Broken;
 use upheld_model::Timestamp;
-use upheld_store::{Change, Entry, Revision};
+use upheld_store::{Change, Entry, Revision, machine};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -87,7 +87,7 @@ async fn events(
 /// How long a token is valid yet; no stream lasts for years.
 fn left(until: Option<jiff::Timestamp>) -> Duration {
     const LONGEST: Duration = Duration::from_hours(365 * 24);
-    let left = until.map(|until| Duration::try_from(until.duration_since(jiff::Timestamp::now())).unwrap_or_default());
+    let left = until.map(|until| Duration::try_from(until.duration_since(machine::now())).unwrap_or_default());
     left.map_or(LONGEST, |left| left.min(LONGEST))
 }
 
@@ -208,7 +208,7 @@ impl Follow {
             let was = AtMoment { snapshot: &before.loaded.snapshot, moment: told };
             turned(was, AtMoment { snapshot: &view.loaded.snapshot, moment }, &roles)
         };
-        let workspaces = tokio::task::spawn_blocking(compare).await.ok()?;
+        let workspaces = machine::aside(compare).await.ok()?;
         if workspaces.is_empty() {
             return None;
         }

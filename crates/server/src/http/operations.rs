@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
-use upheld_store::{StoreError, TransferError};
+use upheld_store::{StoreError, TransferError, machine};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -95,7 +95,7 @@ async fn readyz(State(app): State<Shared>, observed: Observed, Query(how): Query
     let readiness = Readiness {
         status: if degraded { "degraded" } else { "ready" },
         stamp: Stamp::of(&view),
-        snapshot_age_seconds: jiff::Timestamp::now().duration_since(view.built).as_secs(),
+        snapshot_age_seconds: machine::now().duration_since(view.built).as_secs(),
         store,
         diagnostics,
     };

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::thread::available_parallelism;
 
 use tokio::sync::Semaphore;
-use tokio::task::JoinError;
+use upheld_store::machine::{self, Stopped};
 
 /// Cores are shared by the whole process.
 static CORES: LazyLock<Semaphore> = LazyLock::new(|| {
@@ -14,10 +14,10 @@ static CORES: LazyLock<Semaphore> = LazyLock::new(|| {
 
 /// Works where no other request waits for it, and on all cores but one: a core is left to those who ask for decisions. Whoever stops to wait
 /// for it before it began has done nothing.
-pub(crate) async fn heavy<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, JoinError> {
-    // Nobody closes it, so there always is a place in the end.
-    let place = CORES.acquire().await.ok();
-    tokio::task::spawn_blocking(move || {
+pub(crate) async fn heavy<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Stopped> {
+    // Nobody closes it, so there always is a place in the end. Simulated machines do not share the cores of this one.
+    let place = if machine::is_simulated() { None } else { CORES.acquire().await.ok() };
+    machine::aside(move || {
         let _place = place;
         work()
     })

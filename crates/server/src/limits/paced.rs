@@ -12,6 +12,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
+use upheld_store::machine;
 
 use super::clients::{Client, Held, Whose};
 
@@ -28,7 +29,7 @@ pub(super) fn paced(response: Response, client: &Arc<Client>, whose: Whose, limi
     Some(response.map(|body| {
         let rest = Rest { body, current: Bytes::new(), left: size, moved: true, _held: held };
         let rest = Arc::new(Mutex::new(Some(rest)));
-        tokio::spawn(let_go(Arc::clone(&rest), limit));
+        drop(machine::spawn(let_go(Arc::clone(&rest), limit)));
         Body::new(Paced(rest))
     }))
 }

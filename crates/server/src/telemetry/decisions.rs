@@ -15,9 +15,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 use upheld_engine::decide::Outcome;
+use upheld_store::machine;
 
 use super::metrics::{LogCounters, Metrics};
 use super::{DecisionEvent, Details};
@@ -67,7 +67,7 @@ impl Decisions {
         if made.outcome == Outcome::Permit && !open.sample.takes(made.observed.id(), made.place) {
             return None;
         }
-        Some(Line::new(Timestamp::now(), made, details()))
+        Some(Line::new(machine::now(), made, details()))
     }
 
     /// Gives a line to whoever writes it.

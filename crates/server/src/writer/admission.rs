@@ -8,7 +8,7 @@ use upheld_dialects::dialect::{DocumentWriter, RecordChange, WriteTime, WrittenD
 use upheld_governance::Outcome;
 use upheld_loader::Format;
 use upheld_report::compliance::Ruled;
-use upheld_store::{Change, Key};
+use upheld_store::{Change, Key, machine};
 
 use super::{Author, Refusal, unfinished};
 use crate::auth::Standing;
@@ -44,7 +44,7 @@ pub(super) async fn judge(
     author: Author,
     time: Timestamp,
 ) -> Result<Planned, Refusal> {
-    let judged = tokio::task::spawn_blocking(move || judged(&before, view, changes, &author, time)).await;
+    let judged = machine::aside(move || judged(&before, view, changes, &author, time)).await;
     judged.unwrap_or_else(|_| Err(Refusal::Broken(Box::new(unfinished()))))
 }
 

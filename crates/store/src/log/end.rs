@@ -26,9 +26,22 @@ impl End {
         });
     }
 
+    /// Asks the database after each wait, and tells followers; goes on until its task is ended.
+    pub(crate) async fn follows<W, A>(self, wait: impl Fn() -> W + Send, ask: impl Fn() -> A + Send)
+    where
+        W: Future<Output = ()> + Send,
+        A: Future<Output = Result<Head>> + Send,
+    {
+        let mut lost = false;
+        loop {
+            wait().await;
+            self.asked(ask().await, &mut lost);
+        }
+    }
+
     /// Tells followers what was found when the database was asked. `lost` is whether it did not answer the last time: the log is
     /// told once.
-    pub(crate) fn asked(&self, head: Result<Head>, lost: &mut bool) {
+    fn asked(&self, head: Result<Head>, lost: &mut bool) {
         let was_lost = std::mem::replace(lost, head.is_err());
         match head {
             Ok(head) => {

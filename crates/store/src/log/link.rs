@@ -5,7 +5,7 @@ use futures::future::BoxFuture;
 use crate::Result;
 
 /// A connection, within a transaction.
-pub(crate) trait Link: Send {
+pub(crate) trait Link: Send + Sized {
     /// What it answers with.
     type Row: Columns + Send;
 

@@ -3,68 +3,75 @@
 use std::sync::LazyLock;
 
 /// How many rows the larger size has.
-pub(super) const MANY: usize = 100;
+pub(crate) const MANY: usize = 100;
 
 pub(crate) const HEAD: &str =
     "SELECT revision, digest, oldest, oldest_digest, chain, chain_revision, oldest_chain FROM head";
 
-pub(super) const DIGEST: &str = "SELECT digest FROM entry WHERE revision = $1";
+/// For databases that lock rows.
+pub(crate) const LOCKED_HEAD: &str =
+    "SELECT revision, digest, oldest, oldest_digest, chain, chain_revision, oldest_chain FROM head FOR UPDATE";
+
+pub(crate) const DIGEST: &str = "SELECT digest FROM entry WHERE revision = $1";
 
 /// The fold: of each key the latest change up to a revision, unless that is a deletion.
-pub(super) const STATE: &str = "\
+pub(crate) const STATE: &str = "\
     SELECT change.key, change.text, change.revision \
     FROM (SELECT key, MAX(revision) AS revision FROM change WHERE revision <= $1 GROUP BY key) AS latest \
     JOIN change ON change.key = latest.key AND change.revision = latest.revision \
     WHERE change.text IS NOT NULL \
     ORDER BY change.since_revision, change.since_place";
 
-pub(super) const ENTRIES: &str = "\
+pub(crate) const ENTRIES: &str = "\
     SELECT revision, time, actor, message, digest, chain FROM entry WHERE revision > $1 ORDER BY revision LIMIT $2";
 
-pub(super) const CHANGES: &str = "\
+pub(crate) const CHANGES: &str = "\
     SELECT revision, key, text FROM change WHERE revision > $1 AND revision <= $2 ORDER BY revision, place";
 
-pub(super) const IDEMPOTENCY: &str = "SELECT request, revision FROM idempotency WHERE name = $1";
+pub(crate) const IDEMPOTENCY: &str = "SELECT request, revision FROM idempotency WHERE name = $1";
 
-pub(super) const ADD_IDEMPOTENCY: &str =
+pub(crate) const ADD_IDEMPOTENCY: &str =
     "INSERT INTO idempotency (name, request, revision, time) VALUES ($1, $2, $3, $4)";
 
-pub(super) const ADD_ENTRY: &str =
+pub(crate) const ADD_ENTRY: &str =
     "INSERT INTO entry (revision, time, actor, message, digest, chain) VALUES ($1, $2, $3, $4, $5, $6)";
 
-pub(super) const MOVE_HEAD: &str = "UPDATE head SET revision = $1, digest = $2, chain = $3, chain_revision = $1";
+pub(crate) const MOVE_HEAD: &str = "UPDATE head SET revision = $1, digest = $2, chain = $3, chain_revision = $1";
 
-pub(super) const MOVE_OLDEST: &str = "UPDATE head SET oldest = $1, oldest_digest = $2, oldest_chain = $3";
+pub(crate) const MOVE_OLDEST: &str = "UPDATE head SET oldest = $1, oldest_digest = $2, oldest_chain = $3";
+
+/// A change that changes nothing: it shows whether the tables can be written.
+pub(crate) const SAME_HEAD: &str = "UPDATE head SET revision = revision";
 
 /// What a program that kept no chain left out.
-pub(super) const SET_CHAIN: &str = "UPDATE entry SET chain = $2 WHERE revision = $1";
-pub(super) const SET_HEAD_CHAIN: &str = "UPDATE head SET chain = $2, chain_revision = $1";
+pub(crate) const SET_CHAIN: &str = "UPDATE entry SET chain = $2 WHERE revision = $1";
+pub(crate) const SET_HEAD_CHAIN: &str = "UPDATE head SET chain = $2, chain_revision = $1";
 
-pub(super) const CHAIN: &str = "SELECT chain FROM entry WHERE revision = $1";
+pub(crate) const CHAIN: &str = "SELECT chain FROM entry WHERE revision = $1";
 
 /// The latest of each key stays, so the order in which rows go does not matter.
-pub(super) const FORGET_SUPERSEDED: &str = "\
+pub(crate) const FORGET_SUPERSEDED: &str = "\
     DELETE FROM change WHERE revision <= $1 AND EXISTS (\
     SELECT 1 FROM change AS later \
     WHERE later.key = change.key AND later.revision > change.revision AND later.revision <= $1)";
 
 /// After what came before them is gone.
-pub(super) const FORGET_DELETIONS: &str = "DELETE FROM change WHERE revision <= $1 AND text IS NULL";
+pub(crate) const FORGET_DELETIONS: &str = "DELETE FROM change WHERE revision <= $1 AND text IS NULL";
 
-pub(super) const FORGET_ENTRIES: &str = "DELETE FROM entry WHERE revision <= $1";
+pub(crate) const FORGET_ENTRIES: &str = "DELETE FROM entry WHERE revision <= $1";
 
-pub(super) const LAST_TIME: &str = "SELECT time FROM entry WHERE revision = $1";
+pub(crate) const LAST_TIME: &str = "SELECT time FROM entry WHERE revision = $1";
 
-pub(super) const FORGET_IDEMPOTENCY: &str = "DELETE FROM idempotency WHERE time < $1";
+pub(crate) const FORGET_IDEMPOTENCY: &str = "DELETE FROM idempotency WHERE time < $1";
 
 /// A statement in two sizes.
-pub(super) struct Sizes {
+pub(crate) struct Sizes {
     pub(super) one: String,
     pub(super) many: String,
 }
 
 /// Where documents of given keys are in the order, and what they say.
-pub(super) static PRESENT: LazyLock<Sizes> = LazyLock::new(|| {
+pub(crate) static PRESENT: LazyLock<Sizes> = LazyLock::new(|| {
     sizes(|rows| {
         let wanted = placeholders(rows, 1);
         format!(
@@ -77,7 +84,7 @@ pub(super) static PRESENT: LazyLock<Sizes> = LazyLock::new(|| {
     })
 });
 
-pub(super) static ADD_CHANGES: LazyLock<Sizes> = LazyLock::new(|| {
+pub(crate) static ADD_CHANGES: LazyLock<Sizes> = LazyLock::new(|| {
     sizes(|rows| {
         let rows = placeholders(rows, 6);
         format!("INSERT INTO change (revision, place, key, text, since_revision, since_place) VALUES {rows}")

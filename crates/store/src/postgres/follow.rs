@@ -8,7 +8,6 @@ use sqlx::postgres::PgListener;
 use tokio::sync::Notify;
 
 use crate::log::{self, End};
-use crate::{Head, Result};
 
 /// How often the database is asked without a notification, and how long to wait before connecting again.
 const EVERY: Duration = Duration::from_millis(300);
@@ -36,14 +35,14 @@ async fn hear(pool: &PgPool, news: &Notify) -> sqlx::Result<()> {
 
 /// Asks where the log ends, again and again.
 pub(super) async fn poll(pool: PgPool, news: Arc<Notify>, end: End) {
-    let mut lost = false;
-    loop {
-        // Both are a reason to ask, so it does not matter which it was.
-        let _ = tokio::time::timeout(EVERY, news.notified()).await;
-        end.asked(super::bounded(super::CALL, head(&pool)).await, &mut lost);
-    }
-}
-
-async fn head(pool: &PgPool) -> Result<Head> {
-    log::head(&mut *super::read(pool).await?).await
+    // Both are a reason to ask, so it does not matter which it was.
+    let wait = move || {
+        let news = Arc::clone(&news);
+        async move { drop(tokio::time::timeout(EVERY, news.notified()).await) }
+    };
+    let ask = move || {
+        let pool = pool.clone();
+        async move { super::bounded(super::CALL, async { log::head(&mut *super::read(&pool).await?).await }).await }
+    };
+    end.follows(wait, ask).await;
 }

@@ -15,6 +15,7 @@ use tokio::sync::{Semaphore, watch};
 use upheld_dialects::access::token_claims::Payload;
 use upheld_loader::Format;
 use upheld_model::{Severity, SourceId};
+use upheld_store::machine;
 use upheld_syntax::parse;
 
 use super::Rejected;
@@ -75,7 +76,7 @@ impl<T: Clone> Verifier<T> {
     /// Looks at the keys again. When that fails, the last ones stay.
     pub(in crate::auth) async fn refresh(&self) -> Result<(), SecurityError> {
         let issuer = self.issuer.clone();
-        let read = tokio::task::spawn_blocking(move || keys::read(&issuer)).await;
+        let read = machine::aside(move || keys::read(&issuer)).await;
         let read = read.map_err(|_| SecurityError::Setting("the keys were not read to the end".to_owned())).flatten();
         self.failing.store(read.is_err(), Ordering::Relaxed);
         let keys = read?;

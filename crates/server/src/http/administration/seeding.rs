@@ -15,7 +15,7 @@ use upheld_dialects::access::{POLICY, Plan, PolicyStore, SCOPE, Seed, Skipped};
 use upheld_loader::{Input, read};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Fault, Files, Severity};
-use upheld_store::{Change, Key};
+use upheld_store::{Change, Key, machine};
 use upheld_syntax::json;
 
 use super::policy_list::decider;
@@ -67,7 +67,7 @@ async fn try_seed(app: &Shared) -> Result<(), Refusal> {
     let environment = app.config.access.environment.clone();
     let wanted = Arc::clone(&view);
     // It may read a file.
-    let planned = tokio::task::spawn_blocking(move || plan(&wanted, &environment)).await;
+    let planned = machine::aside(move || plan(&wanted, &environment)).await;
     let Ok(Some(planned)) = planned else { return Ok(()) };
     let Plan { policies, problem } = match planned {
         Ok(plan) => plan,

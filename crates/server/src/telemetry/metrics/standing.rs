@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU64;
 use std::time::UNIX_EPOCH;
 
-use jiff::Timestamp;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use upheld_loader::load::Broken;
 use upheld_model::Severity;
-use upheld_store::Revision;
+use upheld_store::{Revision, machine};
 
 use super::violations::Violations;
 use crate::view::View;
@@ -94,13 +93,13 @@ impl Gauges {
         let snapshot = &view.loaded.snapshot;
         self.revision.set(number(view.revision().0));
         self.lag.set(number(head.0.saturating_sub(view.revision().0)));
-        self.age.set(Timestamp::now().duration_since(view.built).as_secs_f64().max(0.0));
+        self.age.set(machine::now().duration_since(view.built).as_secs_f64().max(0.0));
         self.build.set(view.took.as_secs_f64());
         self.policies.set(number(snapshot.policies().len() as u64));
         self.objects.set(number(snapshot.objects().len() as u64));
         self.documents.set(number(view.state.len() as u64));
         self.broken.set(number(problem.map_or(0, broken_files)));
-        let now = Timestamp::now().as_nanosecond();
+        let now = machine::now().as_nanosecond();
         let now = upheld_model::Timestamp(i64::try_from(now).unwrap_or(i64::MAX));
         self.violations.set(view, now);
         if let Some(bytes) = resident_memory() {
