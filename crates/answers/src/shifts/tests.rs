@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
+use serde_json::Value as Json;
 use upheld_loader::load::{Loaded, load};
 use upheld_loader::{Format, Input};
 use upheld_report::{Change, Comparison, Direction, Report, Shifts, Verdict};
@@ -127,13 +128,11 @@ pub(crate) fn asked(loaded: &Loaded, kind: &str, from: &str, to: &str) -> Option
     world.answer(&question).ok().map(|answer| answer.reports).or_else(|| (!has_policies).then(Vec::new))
 }
 
-/// What a report comes to, whoever says it.
-pub(crate) fn result(reports: &[Report]) -> Vec<(String, &'static str, String)> {
+/// What a report comes to, whoever says it, and in whatever order of fields.
+pub(crate) fn result(reports: &[Report]) -> Vec<(String, &'static str, Json)> {
     let spoken = reports.iter().filter(|report| report.speaks() || report.verdict.granted().is_some());
     spoken
-        .map(|report| {
-            (report.about.place.clone().unwrap_or_default(), report.verdict.word(), report.result.to_string())
-        })
+        .map(|report| (report.about.place.clone().unwrap_or_default(), report.verdict.word(), report.result.clone()))
         .collect()
 }
 
