@@ -1,6 +1,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use upheld_store::Revision;
