@@ -91,10 +91,9 @@ impl Number {
         match exactly(text) {
             Some(Digits::Whole(whole)) => Some(Self::of_whole(whole).unwrap_or(Self::Other(float))),
             Some(Digits::Fraction) if float.fract() == 0.0 => Some(Self::Other(f64::NAN)),
-            Some(Digits::Fraction) => Some(Self::from(float)),
             // Beyond all bounds: zero, or next to it, is a fraction that was rounded.
             None if float == 0.0 => Some(Self::Other(f64::NAN)),
-            None => Some(Self::from(float)),
+            Some(Digits::Fraction) | None => Some(Self::from(float)),
         }
     }
 }
