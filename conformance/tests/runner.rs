@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
-fn run(root: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_conformance")).arg("--root").arg(root).output().unwrap()
+fn conformance(root: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+    command.arg("--root").arg(root);
+    command
 }
 
 #[test]
@@ -14,7 +16,7 @@ fn a_family_without_an_adapter_is_skipped_and_counted() {
     let family = root.path().join("authz/unheard-of");
     fs::create_dir_all(&family).unwrap();
     fs::write(family.join("one.case.yaml"), "name: one\n").unwrap();
-    let output = run(root.path());
+    let output = conformance(root.path()).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(printed.ends_with("0 passed, 0 failed, 1 skipped\n"), "{printed}");
     assert!(output.status.success());
@@ -26,14 +28,14 @@ fn a_case_that_cannot_be_read_fails_the_run() {
     let family = root.path().join("authz/decisions");
     fs::create_dir_all(&family).unwrap();
     fs::write(family.join("one.case.yaml"), "name: [\n").unwrap();
-    let output = run(root.path());
+    let output = conformance(root.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
 }
 
 #[test]
 fn a_folder_without_corpora_is_an_error_that_names_it() {
     let root = tempfile::tempdir().unwrap();
-    let output = run(root.path());
+    let output = conformance(root.path()).output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(told.contains(root.path().to_str().unwrap()), "{told}");

@@ -35,7 +35,7 @@ const KIND: &str = r#"{"kind": "PolicyKind", "name": "BuildGate", "family": "dec
 
 struct Gates {
     served: Served,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 fn token(role: &str) -> String {
@@ -54,7 +54,7 @@ impl Gates {
         fs::write(&tokens, format!("tokens:\n{}", ROLES.map(line).concat())).unwrap();
         fs::write(&rights, RIGHTS).unwrap();
         let security = Security { tokens: Some(tokens), rights: Some(rights), ..Security::default() };
-        let gates = Self { served: Served::guarded(Config { security, ..Config::default() }), _folder: folder };
+        let gates = Self { served: Served::guarded(Config { security, ..Config::default() }), folder };
         let freeze = json!({"type": "BuildGate", "name": "freeze", "verdict": "hold", "weight": 1, "who": [], "builds": [],
             "steps": [{"operation": "release"}], "when": []});
         let put = gates.ask("admin", "PUT", "/v1/documents/BuildGate/default/freeze", &freeze.to_string());
@@ -131,7 +131,7 @@ fn what_is_taken_off_notes_takes_the_right_to_write_the_notes() {
     assert_eq!(put.status, 201, "{}", put.text);
     let other = json!({"ref": "project/a", "tags": {"env": ["prod"]}}).to_string();
     let rights = RIGHTS.replace("/v1/documents/BuildGate/**", "/v1/documents/project/**");
-    fs::write(gates._folder.path().join("rights.yaml"), rights).unwrap();
+    fs::write(gates.folder.path().join("rights.yaml"), rights).unwrap();
     gates.served.reload();
     let refused = gates.ask("gates", "PUT", "/v1/documents/project/compliance/a", &other);
     assert_eq!(refused.status, 403, "{}", refused.text);

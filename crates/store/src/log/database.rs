@@ -69,7 +69,9 @@ pub(crate) enum Work {
 
 async fn commit<D: Database>(database: &D, transaction: D::Transaction, reached: Option<Revision>) -> Result<()> {
     database.commit(transaction, reached).await?;
-    reached.into_iter().for_each(|revision| database.end().reached(revision));
+    if let Some(revision) = reached {
+        database.end().reached(revision);
+    }
     Ok(())
 }
 

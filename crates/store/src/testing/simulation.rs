@@ -37,7 +37,7 @@ const MOST_STEPS: u64 = 5_000_000;
 /// # Panics
 ///
 /// If it does not end.
-#[expect(clippy::expect_used, clippy::panic, reason = "a test cannot go on without")]
+#[expect(clippy::expect_used, reason = "a test cannot go on without")]
 pub fn run<T, W: Future<Output = T>>(seed: u64, world: impl FnOnce(Machine) -> W) -> T {
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
     let world = async {
@@ -284,7 +284,7 @@ impl Machine {
 
 /// How long work takes that goes on beside.
 pub(crate) fn pause() -> Option<Duration> {
-    Machine::here().map(|machine| machine.random(|random| random.pause()))
+    Machine::here().map(|machine| machine.random(Random::pause))
 }
 
 /// A task of a simulated machine.
@@ -335,7 +335,7 @@ mod tests {
                     }
                 }));
             }
-            tokio::time::sleep(Duration::from_secs(60)).await;
+            tokio::time::sleep(Duration::from_mins(1)).await;
             std::mem::take(&mut *lock(&told))
         })
     }
