@@ -25,7 +25,7 @@ fn a_family_without_an_adapter_is_skipped_and_counted() {
 #[test]
 fn a_case_that_cannot_be_read_fails_the_run() {
     let root = tempfile::tempdir().unwrap();
-    let family = root.path().join("authz/decisions");
+    let family = root.path().join("authz/xacml-tables");
     fs::create_dir_all(&family).unwrap();
     fs::write(family.join("one.case.yaml"), "name: [\n").unwrap();
     let output = conformance(root.path()).output().unwrap();
