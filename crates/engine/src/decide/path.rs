@@ -4,7 +4,7 @@
 //! segments or the second of two slashes, some decode twice. A path that all of them read alike has one reading. Of any other, a policy
 //! matches for sure only if it matches every reading, and fails to match for sure only if it matches none.
 //!
-//! A reader is a sequence of small [`steps`], and so is a proxy with a service behind it. All sequences are tried: what is found is closed
+//! A reader is a sequence of small [`mod@steps`], and so is a proxy with a service behind it. All sequences are tried: what is found is closed
 //! under every step, so no reader that is made of these steps has a reading of its own, however many of them stand in a row. A step takes
 //! only what is written in one form, so a path in which an escaped character stands beside the plain one is read in either way, too.
 //!
