@@ -2,27 +2,21 @@
 //!
 //! Not part of the interface: for the fuzz target `server_requests` and its short run.
 
-use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, Request, StatusCode, header};
-use http_body_util::{BodyExt, Collected};
+use axum::body::Body;
+use axum::http::{Request, StatusCode, header};
 use prost::Message;
 use tokio::runtime::{Builder, Runtime};
-use tower::ServiceExt;
 
 use crate::config::{Config, Limits, Security};
-use crate::connection::Connection;
 use crate::grpc::proto::envoy::service::auth::v3::CheckResponse;
 use crate::grpc::proto::envoy::service::auth::v3::check_response::HttpResponse;
-use crate::limits::Clients;
-use crate::serve::{Running, start};
+use crate::unlisted::{Answer, Unlisted};
 
 /// A server that is asked without a network.
 #[derive(Debug)]
 pub struct Target {
     runtime: Runtime,
-    router: Router,
-    _running: Running,
+    server: Unlisted,
 }
 
 /// Where bodies are sent, and as what.
@@ -76,10 +70,9 @@ impl Target {
     pub fn start() -> Result<Self, String> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
         let limits = Limits { batch: 100, ..Limits::default() };
-        let listen = std::net::SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, 0));
-        let config = Config { listen, limits, security: Security::open(), ..Config::default() };
-        let running = runtime.block_on(start(config)).map_err(|error| error.to_string())?;
-        let target = Self { router: running.router(), runtime, _running: running };
+        let config = Config { limits, security: Security::open(), ..Config::default() };
+        let server = runtime.block_on(Unlisted::start(config)).map_err(|error| error.to_string())?;
+        let target = Self { runtime, server };
         let stored = target.ask("/v1/revisions", LINES, POLICY.to_vec())?;
         if stored.status != StatusCode::CREATED {
             return Err(format!("the policy is not stored: {stored:?}"));
@@ -104,18 +97,8 @@ impl Target {
 
     fn ask(&self, path: &str, content: &str, body: Vec<u8>) -> Result<Answer, String> {
         let request = Request::post(path).header(header::CONTENT_TYPE, content).header("te", "trailers");
-        let address = std::net::SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, 7));
-        let client = Clients::new(&Limits::default()).connect(address.ip()).ok_or("there is no place")?;
-        let connection = Connection::new(address, None, client);
-        let request = request.extension(connection).body(Body::from(body)).map_err(|error| error.to_string())?;
-        self.runtime.block_on(async {
-            let Ok(response) = self.router.clone().oneshot(request).await;
-            let (parts, body) = response.into_parts();
-            let body: Collected<Bytes> = body.collect().await.map_err(|error| error.to_string())?;
-            let mut headers = parts.headers;
-            headers.extend(body.trailers().cloned().unwrap_or_default());
-            Ok(Answer { status: parts.status, headers, body: body.to_bytes() })
-        })
+        let request = request.body(Body::from(body)).map_err(|error| error.to_string())?;
+        self.runtime.block_on(self.server.ask(request))
     }
 }
 
@@ -123,14 +106,6 @@ impl Target {
 fn framed(message: &[u8]) -> Vec<u8> {
     let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
     [&[0], length.to_be_bytes().as_slice(), message].concat()
-}
-
-#[derive(Debug)]
-struct Answer {
-    status: StatusCode,
-    /// Trailers too.
-    headers: HeaderMap,
-    body: Bytes,
 }
 
 impl Answer {

@@ -33,6 +33,9 @@ mod scratch;
 mod serve;
 pub mod telemetry;
 mod tls;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod unlisted;
 mod view;
 mod writer;
 

@@ -146,12 +146,6 @@ impl Running {
         self.bootstrap.as_ref().map(Secret::reveal)
     }
 
-    /// Its endpoints, for those who ask without a network.
-    #[cfg(feature = "fuzzing")]
-    pub(crate) fn router(&self) -> axum::Router {
-        http::router(Arc::clone(&self.app))
-    }
-
     /// Reads the watched files again now, and those with tokens, rights, keys and certificates.
     pub async fn reload(&self) {
         self.app.reload().await;
@@ -198,6 +192,7 @@ pub(crate) struct Opened {
 }
 
 /// A server that nobody can reach yet, and what goes on beside requests.
+#[derive(Debug)]
 pub(crate) struct Begun {
     pub(crate) app: Shared,
     bootstrap: Option<Secret>,

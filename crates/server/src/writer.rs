@@ -215,6 +215,12 @@ impl Writer {
             match self.try_write(&write).await {
                 // Another server wrote in between: what it wrote is looked at, and the conditions hold or do not.
                 Err(Refusal::Store(StoreError::Conflict(_))) => self.catch_up(&turn).await?,
+                Err(refusal @ Refusal::Store(_)) => return Err(refusal),
+                // What is refused for what was there before may be right for what is there now.
+                Err(refusal) if self.is_behind().await? => {
+                    tracing::debug!(?refusal, "another server wrote; the write is looked at again");
+                    self.catch_up(&turn).await?;
+                }
                 other => return other,
             }
         }
@@ -237,6 +243,10 @@ impl Writer {
         let wanted = with_notes(&before, &write.changes);
         let (mut changes, mut effects) = effective(&before.state, &wanted);
         if changes.is_empty() {
+            // Another server may have changed it since.
+            if write.mode == Mode::Commit && self.is_behind().await? {
+                return Err(Refusal::Store(StoreError::Conflict(before.revision())));
+            }
             let revision = match &write.idempotency {
                 Some(key) => self.store.remember(key.clone(), machine::now()).await?,
                 None => before.revision(),
@@ -273,6 +283,7 @@ impl Writer {
                 self.live.swap(Arc::clone(&view));
                 Ok(Written { view, revision, effects, ruled, shifts: None, admitted })
             }
+            Appended::Before(revision) if revision > before.revision() => Err(StoreError::Conflict(revision).into()),
             Appended::Before(revision) => {
                 Ok(Written { view: before, revision, effects, ruled: None, shifts: None, admitted: None })
             }
@@ -293,6 +304,10 @@ impl Writer {
     async fn repeated(&self, write: &Write, before: &Arc<View>) -> Result<Option<Written>, Refusal> {
         let Some(key) = &write.idempotency else { return Ok(None) };
         let Some(revision) = self.store.remembered(key).await? else { return Ok(None) };
+        if revision > before.revision() {
+            // It was made by another server. What is acknowledged here can be read here.
+            return Err(StoreError::Conflict(revision).into());
+        }
         let effects = write.changes.iter().map(|change| (change.key().clone(), Effect::Unchanged)).collect();
         Ok(Some(Written { view: Arc::clone(before), revision, effects, ruled: None, shifts: None, admitted: None }))
     }
@@ -347,6 +362,11 @@ impl Writer {
             }
         }
         Ok(())
+    }
+
+    /// Whether another server wrote what is not in the view here.
+    async fn is_behind(&self) -> Result<bool, StoreError> {
+        Ok(self.store.head().await?.revision != self.live.view().revision())
     }
 
     /// Whether the log still has the past that was read: a database that was put back to an earlier state has another one.

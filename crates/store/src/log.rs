@@ -17,7 +17,7 @@ pub(crate) use chain::complete;
 pub(crate) use database::{Database, Work};
 pub(crate) use end::End;
 pub(crate) use link::{Columns, Link, Value, implement_link};
-pub(crate) use read::head;
+pub(crate) use read::{entries, head};
 pub(crate) use schema::{SchemaError, migrate};
 pub(crate) use statements::{HEAD, LOCKED_HEAD};
 
@@ -26,7 +26,7 @@ use jiff::Timestamp;
 use crate::{Revision, StoreError};
 use append::{append, remember, remembered};
 use compact::compact;
-use read::{digest_after as digest, entries, state};
+use read::{digest_after as digest, state};
 use restore::restore;
 
 /// A time as text, always with the same number of digits, so that texts and times have the same order.

@@ -178,8 +178,8 @@ pub(crate) fn answer(written: &Written, mode: Mode, told: Told<'_>) -> Response 
         fields.insert("dryRun".to_owned(), json!(mode == Mode::DryRun));
         fields.insert("changes".to_owned(), json!(changes));
         fields.insert("diagnostics".to_owned(), json!(warnings));
-        if !everything {
-            // It goes over all documents.
+        if !everything || (mode == Mode::Commit && written.revision != written.view.revision()) {
+            // It goes over all documents, and those of a request that was made before were others.
             fields.shift_remove("digest");
         }
         if let Some(ruled) = written.ruled.as_ref().filter(|_| everything) {

@@ -30,6 +30,7 @@ mod proxies;
 mod rights_by_document;
 mod rights_by_effect;
 mod schemathesis;
+mod simulation;
 mod sources;
 mod strangers;
 mod support;

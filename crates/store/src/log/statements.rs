@@ -91,6 +91,14 @@ pub(crate) static ADD_CHANGES: LazyLock<Sizes> = LazyLock::new(|| {
     })
 });
 
+#[cfg(feature = "testing")]
+impl Sizes {
+    /// Whether a statement is this one, in either size.
+    pub(crate) fn has(&self, statement: &str) -> bool {
+        [&self.one, &self.many].into_iter().any(|size| size == statement)
+    }
+}
+
 fn sizes(statement: impl Fn(usize) -> String) -> Sizes {
     Sizes { one: statement(1), many: statement(MANY) }
 }

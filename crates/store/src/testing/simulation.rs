@@ -3,7 +3,9 @@
 //! A seed decides which of the tasks that could go on goes on next, how long work takes, and everything else that is random. The same seed
 //! gives the same run.
 
+mod database;
 mod random;
+mod tables;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +21,7 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+pub use database::{Durability, SimulatedDatabase, Wire};
 pub use random::Random;
 
 thread_local! {
