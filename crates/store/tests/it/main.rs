@@ -11,6 +11,7 @@ mod laws;
 mod outage;
 mod random;
 mod sharing;
+mod simulation;
 mod size;
 mod support;
 mod transfer;
