@@ -16,7 +16,7 @@ use self::check::violation;
 use self::world::{Rights, simulated};
 
 /// How many seeds a usual run has.
-const USUAL: u64 = 300;
+const USUAL: u64 = 200;
 /// How many there are.
 const SEEDS: &str = "UPHELD_SIMULATIONS";
 /// Which one is looked at.
