@@ -9,16 +9,15 @@ use axum::body::Body;
 use axum::http::Request;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use http_body_util::BodyExt;
 use tokio::sync::watch;
-use tower::ServiceExt;
 use upheld_store::{
     Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Memory, Result, Revision, State as Documents, Store,
 };
 
 use super::*;
+use crate::Config;
 use crate::config::{Security, StoreLocation};
-use crate::{Config, start};
+use crate::unlisted::Unlisted;
 
 /// A store that can stop to answer, and can remember something else than what was written.
 #[derive(Debug, Default)]
@@ -90,16 +89,15 @@ impl Store for Faulty {
 async fn the_history_is_handed_out_whole_or_not_at_all() {
     let store = Arc::new(Faulty::default());
     let given = StoreLocation::Given(Arc::clone(&store) as Arc<dyn Store>);
-    let listen = "127.0.0.1:0".parse().unwrap();
-    let config = Config { listen, store: given, security: Security::open(), ..Config::default() };
-    let running = start(config).await.unwrap();
+    let config = Config { store: given, security: Security::open(), ..Config::default() };
+    let server = Unlisted::start(config).await.unwrap();
     let policy = r#"{"id": "a", "effect": "permit", "subjects": [{"role": "admin"}], "resources": [], "actions": []}"#;
     let write = Request::put("/v1/documents/AccessPolicy/access/a").header("content-type", "application/json");
-    let Ok(written) = running.router().oneshot(write.body(Body::from(policy)).unwrap()).await;
-    assert_eq!(written.status(), StatusCode::CREATED);
+    let written = server.ask(write.body(Body::from(policy)).unwrap()).await.unwrap();
+    assert_eq!(written.status, StatusCode::CREATED);
     let ask = async || {
-        let Ok(answer) = running.router().oneshot(Request::get("/v1/history").body(Body::empty()).unwrap()).await;
-        (answer.status(), answer.into_body().collect().await.unwrap().to_bytes())
+        let answer = server.ask(Request::get("/v1/history").body(Body::empty()).unwrap()).await.unwrap();
+        (answer.status, answer.body)
     };
     let (status, history) = ask().await;
     assert_eq!(status, StatusCode::OK);
@@ -116,13 +114,11 @@ async fn the_history_is_handed_out_whole_or_not_at_all() {
 async fn readiness_is_told_within_two_seconds_while_the_store_is_away() {
     let store = Arc::new(Faulty::default());
     let given = StoreLocation::Given(Arc::clone(&store) as Arc<dyn Store>);
-    let listen = "127.0.0.1:0".parse().unwrap();
-    let config = Config { listen, store: given, security: Security::open(), ..Config::default() };
-    let running = start(config).await.unwrap();
+    let config = Config { store: given, security: Security::open(), ..Config::default() };
+    let server = Unlisted::start(config).await.unwrap();
     let ask = async |path: &str| {
-        let Ok(answer) = running.router().oneshot(Request::get(path).body(Body::empty()).unwrap()).await;
-        let (status, body) = (answer.status(), answer.into_body().collect().await.unwrap().to_bytes());
-        (status, serde_json::from_slice::<Value>(&body).unwrap())
+        let answer = server.ask(Request::get(path).body(Body::empty()).unwrap()).await.unwrap();
+        (answer.status, serde_json::from_slice::<Value>(&answer.body).unwrap())
     };
     assert_eq!(ask("/readyz").await.1["status"], "ready");
     store.answers_nothing.store(true, Ordering::Relaxed);

@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,9 +45,7 @@ policies:
 
 /// Who may do what on every server.
 pub(super) struct Rights {
-    _folder: TempDir,
-    tokens: PathBuf,
-    rights: PathBuf,
+    folder: TempDir,
 }
 
 impl Reader {
@@ -76,17 +73,18 @@ impl Rights {
         });
         fs::write(&tokens, format!("tokens:\n{}", listed.concat())).unwrap();
         fs::write(&rights, RIGHTS).unwrap();
-        Self { _folder: folder, tokens, rights }
+        Self { folder }
     }
 
     fn security(&self) -> Security {
-        Security { tokens: Some(self.tokens.clone()), rights: Some(self.rights.clone()), ..Security::default() }
+        let [tokens, rights] = ["tokens.yaml", "rights.yaml"].map(|file| Some(self.folder.path().join(file)));
+        Security { tokens, rights, ..Security::default() }
     }
 }
 
 /// What happened under a seed.
 pub(super) fn simulated(seed: u64, durability: Durability, rights: &Rights) -> History {
-    run(seed, |outside| async move { World::new(outside, durability, rights).lives().await })
+    run(seed, |outside| Box::pin(World::new(outside, durability, rights).lives()))
 }
 
 /// A place where servers run, one after the other.
@@ -99,7 +97,7 @@ struct Host {
 #[derive(Clone)]
 struct Server {
     machine: Machine,
-    server: Arc<Unlisted>,
+    unlisted: Arc<Unlisted>,
     start: usize,
 }
 
@@ -184,7 +182,7 @@ impl World {
             });
             if let Some(Ok(server)) = started.await {
                 let start = host.starts.replace(host.starts.get() + 1);
-                *host.running.borrow_mut() = Some(Server { machine, server: Arc::new(server), start });
+                *host.running.borrow_mut() = Some(Server { machine, unlisted: Arc::new(server), start });
                 return;
             }
             machine.crash();
@@ -263,15 +261,15 @@ impl World {
                 self.start(place).await;
             }
         }
-        sleep(Duration::from_secs(60)).await;
+        sleep(Duration::from_mins(1)).await;
     }
 
     async fn end_of(&self, place: usize) -> End {
-        let Some(Server { machine, server, .. }) = self.hosts[place].running.borrow().clone() else {
+        let Some(Server { machine, unlisted, .. }) = self.hosts[place].running.borrow().clone() else {
             return End { ready: 0, revision: None, digest: None };
         };
         let request = request("GET", "/readyz", Reader::Admin, &[], String::new());
-        let answer = machine.asked(async move { server.ask(request).await }).await.unwrap().unwrap();
+        let answer = machine.asked(async move { unlisted.ask(request).await }).await.unwrap().unwrap();
         let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
         End {
             ready: answer.status.as_u16(),
@@ -310,14 +308,14 @@ impl World {
         let patience = self.random(|random| if random.one_in(8) { random.milliseconds(0, 300) } else { PATIENCE });
         sleep(there).await;
         let running = self.hosts[place].running.borrow().clone();
-        let Some(Server { machine, server, start }) = running.filter(|_| !lost_there) else {
+        let Some(Server { machine, unlisted, start }) = running.filter(|_| !lost_there) else {
             sleep(Duration::from_secs(1)).await;
             return (usize::MAX, None);
         };
         let here = machine.clone();
         let (work, leaves) = abortable(async move {
             let before = minute(&here);
-            let answer = server.ask(request).await.ok()?;
+            let answer = unlisted.ask(request).await.ok()?;
             let revision = answer.headers.get("upheld-revision").and_then(|value| value.to_str().ok()?.parse().ok());
             let body = serde_json::from_slice(&answer.body).unwrap_or_default();
             Some(Answer { status: answer.status.as_u16(), revision, body, minutes: (before, minute(&here)) })
