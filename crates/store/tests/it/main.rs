@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod crash;
+mod damage;
 mod failures;
 mod faults;
 mod homes;
@@ -13,5 +14,6 @@ mod random;
 mod sharing;
 mod size;
 mod support;
+mod tails;
 mod transfer;
 mod versions;
