@@ -158,8 +158,9 @@ pub(super) async fn look(
     let seen = Look { store, last };
     let evidence = match evidence(heads, seen) {
         Ok(Some(kept)) if has_chain => {
-            let found = log::chain_at(connection, kept.end.revision).await?;
-            let is_same = found.map_or(proof == Proof::Later, |found| found == kept.end.chain);
+            let known = log::chain_end(connection).await?;
+            let is_later = proof == Proof::Later && known.revision < kept.end.revision;
+            let is_same = is_later || log::chain_at(connection, kept.end.revision).await? == Some(kept.end.chain);
             (!is_same).then(|| Evidence::History(kept.acknowledgement()))
         }
         Ok(_) => None,
