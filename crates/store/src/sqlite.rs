@@ -236,10 +236,11 @@ impl Sqlite {
     /// The connection that keeps the log beside the file.
     fn take_guard(&self) -> Option<SqliteConnection> {
         let guard = self.guard.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        if self.opened.has_its_files().is_ok() {
+        // A log that is gone is not lost yet: the last connection that is closed writes what it has of it into the file.
+        if self.opened.has_its_files().is_ok() || self.opened.place.is_database_untouched() {
             return Some(guard);
         }
-        // The last connection that is closed would write what it has of the log into the file that was put there.
+        // It would do so into the file that was put there, too.
         std::mem::forget(guard);
         None
     }

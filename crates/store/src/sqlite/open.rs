@@ -99,18 +99,17 @@ pub(super) async fn ready(folder: &Path, losses: Losses) -> Result<Ready> {
     if let Some(Acceptance { loss, .. }) = &accepted {
         loss::accept(&mut transaction, loss, end, machine::now()).await?;
     }
-    let anew = accepted.is_some();
-    let kept = aside(move || {
-        if anew {
-            return files.replace(store, end);
-        }
-        let kept = files.keep(store, end)?;
-        files.sync()?;
-        Ok(kept)
-    });
-    // A database that is named before its files are on the disk would miss them after a crash.
-    let kept = kept.await.map_err(|error| unkept(&error))?;
-    transaction.commit().await.map_err(|error| unusable(&error))?;
+    let kept = if accepted.is_some() {
+        // The loss is noted first: after a crash in between, it must be accepted again.
+        transaction.commit().await.map_err(|error| unusable(&error))?;
+        aside(move || files.replace(store, end)).await.map_err(|error| unkept(&error))?
+    } else {
+        // A database that has its id before the files are on the disk would miss them after a crash.
+        let kept = aside(move || files.keep(store, end).and_then(|kept| files.sync().map(|()| kept))).await;
+        let kept = kept.map_err(|error| unkept(&error))?;
+        transaction.commit().await.map_err(|error| unusable(&error))?;
+        kept
+    };
     connection.close().await.map_err(|error| unusable(&error))?;
     // Of a loss that was accepted, it is not known what was acknowledged.
     let behind = behind.filter(|_| accepted.is_none());

@@ -34,6 +34,12 @@ impl Place {
         now.filter(|_| now != *self.seen())
     }
 
+    /// Whether the database is the one that was opened, and was not written since it was looked at.
+    pub(super) fn is_database_untouched(&self) -> bool {
+        let known = self.files.first().map(|(_, known)| *known);
+        known.is_some() && known == id(&self.database).ok() && self.written().is_none()
+    }
+
     /// It was looked at, as it was at that moment.
     pub(super) fn looked(&self, at: SystemTime) {
         *self.seen() = Some(at);

@@ -211,6 +211,23 @@ fn s11_a_copy_over_the_open_file_is_noticed_when_its_log_is_empty() {
     });
 }
 
+/// A log that is removed while it is open is in the hands of the process that has it, which puts it into the file at its end.
+#[test]
+fn s11_a_log_that_was_removed_stops_writes_and_is_saved_at_the_end() {
+    run(async {
+        let home = tempfile::tempdir().unwrap();
+        let store = Sqlite::open(home.path()).await.unwrap();
+        fill(&store, vec![vec![put("a", "1")], vec![put("b", "1")]]).await;
+        fs::remove_file(home.path().join(LOG)).unwrap();
+        let refused = store.append(batch(2, vec![put("c", "1")])).await;
+        assert!(matches!(refused, Err(StoreError::Replaced { .. })), "{refused:?}");
+        store.close().await;
+        let left = folder(&files(home.path()));
+        let store = Sqlite::open(left.path()).await.unwrap();
+        assert_eq!(verify(&store).await.unwrap().revision, Revision(2));
+    });
+}
+
 /// Another file under its name.
 #[test]
 fn s11_a_file_that_was_moved_there_is_noticed() {
