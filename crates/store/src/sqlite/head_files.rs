@@ -286,7 +286,8 @@ mod tests {
     }
 
     fn files() -> (tempfile::TempDir, HeadFiles, StoreId) {
-        let folder = tempfile::tempdir().unwrap();
+        // In memory where that is possible: a disk takes its time for what counts only when the machine loses power.
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let files = HeadFiles::of(folder.path());
         (folder, files, StoreId::random().unwrap())
     }

@@ -167,7 +167,7 @@ mod tests {
         log.extend(sum.iter().flat_map(|word| word.to_be_bytes()));
         for number in 0..transactions * 2 {
             let head: Vec<u8> = [number + 1, (number % 2) * 9].iter().flat_map(|word| word.to_be_bytes()).collect();
-            let page: Vec<u8> = (0..PAGE).map(|byte| (byte as u32 + number).to_le_bytes()[0]).collect();
+            let page: Vec<u8> = (number..).take(PAGE).map(|byte| byte.to_le_bytes()[0]).collect();
             sum = order.checksum(order.checksum(sum, &head), &page);
             log.extend(&head);
             log.extend([7, 9, sum[0], sum[1]].iter().flat_map(|word: &u32| word.to_be_bytes()));

@@ -192,7 +192,9 @@ fn damage(random: &mut Random, moment: &Moment, older: &Moment, other: &Files, f
         }
     }
     if sort == 3 && targets.contains(&STORE_FILE) && random.one_in(2) {
-        HEAD_FILES.iter().for_each(|name| drop(files.remove(name)));
+        for name in HEAD_FILES {
+            files.remove(name);
+        }
         what += "without its head";
     }
     if sort == 5 && random.one_in(3) {

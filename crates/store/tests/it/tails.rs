@@ -116,7 +116,9 @@ async fn of_an_older_program(revisions: u64) -> Files {
     sqlx::raw_sql("DROP TABLE store; DROP TABLE loss").execute(&mut connection).await.unwrap();
     fill(&store, (0..revisions).map(|number| vec![put(&number.to_string(), "1")]).collect()).await;
     let mut files = files(home.path());
-    HEAD_FILES.iter().for_each(|name| drop(files.remove(name)));
+    for name in HEAD_FILES {
+        files.remove(name);
+    }
     files
 }
 
@@ -262,7 +264,9 @@ fn a_backup_that_is_put_back_is_told_as_a_loss() {
         let loss = lost(folder(&back).path()).await;
         assert_eq!((loss.last, loss.evidence.acknowledged()), (Revision(2), Some(Revision(3))));
         // Without any.
-        HEAD_FILES.iter().for_each(|name| drop(back.remove(name)));
+        for name in HEAD_FILES {
+            back.remove(name);
+        }
         let home = folder(&back);
         let loss = lost(home.path()).await;
         assert_eq!((loss.last, &loss.evidence), (Revision(2), &Evidence::NoHead));
@@ -304,7 +308,9 @@ fn another_history_of_the_same_length_is_refused() {
         );
         let stranger = killed(2).await;
         let mut mixed = ends[0].clone();
-        HEAD_FILES.iter().for_each(|name| drop(mixed.insert(name, stranger[name].clone())));
+        for name in HEAD_FILES {
+            mixed.insert(name, stranger[name].clone());
+        }
         assert_eq!(lost(folder(&mixed).path()).await.evidence, Evidence::Stranger);
     });
 }
@@ -330,14 +336,18 @@ fn a_head_that_cannot_be_written_is_not_acknowledged() {
             assert!(store.try_write().await.is_err());
             assert_eq!(store.head().await.unwrap().revision, Revision(2), "one was committed, and no more");
         }
-        HEAD_FILES.iter().for_each(|name| fs::remove_dir(home.path().join(name)).unwrap());
+        for name in HEAD_FILES {
+            fs::remove_dir(home.path().join(name)).unwrap();
+        }
         assert_eq!(store.append(wanted()).await.unwrap(), Appended::Before(Revision(2)));
         store.try_write().await.unwrap();
         fill(&store, vec![vec![put("c", "1")]]).await;
         let mut now = files(home.path());
         drop(Sqlite::open(folder(&now).path()).await.unwrap());
         // With files of before, the database is ahead of what was acknowledged.
-        HEAD_FILES.iter().for_each(|name| drop(now.insert(name, kept[name].clone())));
+        for name in HEAD_FILES {
+            now.insert(name, kept[name].clone());
+        }
         let home = folder(&now);
         let store = Sqlite::open(home.path()).await.unwrap();
         assert_eq!(verify(&store).await.unwrap().revision, Revision(3));
