@@ -132,14 +132,14 @@ impl From<StoreError> for Problem {
             StoreError::Conflict(_) => Self::new(StatusCode::PRECONDITION_FAILED, "conflict", detail),
             StoreError::KeyReused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "idempotency-key-reused", detail),
             StoreError::Refused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "refused", detail),
-            StoreError::Diverged { .. } => Self::new(
+            StoreError::Diverged { .. } | StoreError::Replaced { .. } => Self::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "store-diverged",
                 format!("{detail}; restart this server to follow the store as it is now"),
             ),
             StoreError::Compacted { .. } => Self::new(StatusCode::GONE, "compacted", detail),
             StoreError::Future { .. } => Self::not_found(detail),
-            StoreError::Unreachable(_) | StoreError::Unusable(_) => {
+            StoreError::Unreachable(_) | StoreError::Unusable(_) | StoreError::Lost(_) => {
                 tracing::error!(error = detail, "the store failed");
                 Self::unavailable("the store does not answer; reads go on from the last snapshot")
             }

@@ -9,6 +9,7 @@
 //! two have schema and statements in common (`log`). [`export`] and [`import`] carry a history from one to another, and
 //! [`Retention`] says how much of it is kept. Every entry carries the digest of its state and a [`Chain`] over everything before it, and
 //! [`verify()`] holds a store against them.
+//! The head that was acknowledged last is in two files beside the one of [`Sqlite`], too: one that ends before it is refused.
 //! Nothing acknowledged is ever lost, nothing half-applied is ever seen, and a batch counts only on top of the revision that
 //! its author saw.
 
@@ -40,9 +41,11 @@ pub use key::{BadKey, Key, Part};
 pub use memory::Memory;
 pub use postgres::Postgres;
 pub use retention::Retention;
-pub use sqlite::{STORE_FILE, Sqlite};
+pub use sqlite::{
+    Acceptance, AcceptedLoss, Acknowledgement, Evidence, FramesBehind, HEAD_FILES, Loss, STORE_FILE, Sqlite,
+};
 pub use state::{Difference, Document, State};
-pub use store::{Appended, Head, Result, Store, StoreError};
+pub use store::{Appended, Head, Remark, Result, Store, StoreError};
 pub use transfer::{
     Exported, Imported, KeyName, Signed, SigningKey, TransferError, UnreadableKey, VerifyingKey, check_export, export,
     import,

@@ -13,11 +13,11 @@ mod restore;
 mod schema;
 pub(crate) mod statements;
 
-pub(crate) use chain::complete;
+pub(crate) use chain::{ChainEnd, chain_at, chain_end, complete};
 pub(crate) use database::{Database, Work};
 pub(crate) use end::End;
 pub(crate) use link::{Columns, Link, Value, implement_link};
-pub(crate) use read::{entries, head};
+pub(crate) use read::{entries, head, last};
 pub(crate) use schema::{SchemaError, migrate};
 pub(crate) use statements::{HEAD, LOCKED_HEAD};
 
@@ -30,20 +30,20 @@ use read::{digest_after as digest, state};
 use restore::restore;
 
 /// A time as text, always with the same number of digits, so that texts and times have the same order.
-fn time(time: Timestamp) -> String {
+pub(crate) fn time(time: Timestamp) -> String {
     format!("{time:.9}")
 }
 
 /// As databases count.
-fn number(revision: Revision) -> i64 {
+pub(crate) fn number(revision: Revision) -> i64 {
     i64::try_from(revision.0).unwrap_or(i64::MAX)
 }
 
 /// As we count.
-fn revision(number: i64) -> Result<Revision, StoreError> {
+pub(crate) fn revision(number: i64) -> Result<Revision, StoreError> {
     u64::try_from(number).map(Revision).map_err(|_| damaged("a revision", &number))
 }
 
-fn damaged(what: &str, found: &dyn std::fmt::Display) -> StoreError {
+pub(crate) fn damaged(what: &str, found: &dyn std::fmt::Display) -> StoreError {
     StoreError::Unusable(format!("it is damaged: `{found}` is not {what}"))
 }

@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-use crate::{Batch, Chain, Digest, Entry, History, IdempotencyKey, Revision, State};
+use crate::{AcceptedLoss, Batch, Chain, Digest, Entry, FramesBehind, History, IdempotencyKey, Loss, Revision, State};
 
 /// Where the log is kept.
 pub trait Store: fmt::Debug + Send + Sync {
@@ -49,6 +49,11 @@ pub trait Store: fmt::Debug + Send + Sync {
         Box::pin(std::future::ready(Ok(())))
     }
 
+    /// What there is to say besides about whether it is whole.
+    fn remarks(&self) -> BoxFuture<'_, Result<Vec<Remark>>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
     /// Ends all use of it: when this is done, everything is in its place, and files can be copied.
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
@@ -68,6 +73,24 @@ pub struct Head {
     pub oldest: Revision,
     /// The fingerprint of everything up to that one.
     pub oldest_chain: Chain,
+}
+
+/// What there is to say about a store that is whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// Revisions were lost before, and that was accepted.
+    Loss(AcceptedLoss),
+    /// The write-ahead log had transactions that were never acknowledged.
+    Frames(FramesBehind),
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Loss(loss) => loss.fmt(f),
+            Self::Frames(frames) => write!(f, "{frames}; none of it was acknowledged"),
+        }
+    }
 }
 
 /// What became of a batch.
@@ -117,6 +140,17 @@ pub enum StoreError {
         /// Where it ends now.
         last: Revision,
     },
+    /// Another file is in the place of one that is open, or none.
+    #[error("`{file}` was replaced or removed while the store was open, which goes up to revision {own}")]
+    Replaced {
+        /// The revision up to which it was written.
+        own: Revision,
+        /// The name of the file.
+        file: String,
+    },
+    /// What was acknowledged is not all there.
+    #[error("{0}")]
+    Lost(Box<Loss>),
     /// No store can keep it.
     #[error("the batch cannot be stored: {0}")]
     Refused(String),
@@ -126,4 +160,11 @@ pub enum StoreError {
     /// The database does not answer.
     #[error("the store does not answer: {0}")]
     Unreachable(String),
+}
+
+impl StoreError {
+    /// Whether the store is not the one any more that was read.
+    pub fn is_other_store(&self) -> bool {
+        matches!(self, Self::Diverged { .. } | Self::Replaced { .. })
+    }
 }

@@ -352,7 +352,8 @@ pub(crate) enum Command {
         upheld verify                                     the store in the data folder\n  \
         upheld verify --database postgres://db/upheld\n  \
         upheld verify backup.jsonl                        an exported history\n  \
-        upheld verify --server localhost:8181             that of a running server")]
+        upheld verify --server localhost:8181             that of a running server\n  \
+        upheld verify --data old --accept-loss 32         a store that ends before what was acknowledged: go on from there")]
     Verify {
         /// An exported history, instead of a store; - is standard input
         #[arg(value_name = "FILE")]
@@ -362,6 +363,9 @@ pub(crate) enum Command {
         /// Whether this key signed it: a public one, as PEM; a store is not signed
         #[arg(long, value_name = "PUBLIC KEY", requires = "file")]
         key: Option<PathBuf>,
+        /// Accept that a store lost what was acknowledged, and ends with this revision: the last one that it has
+        #[arg(long, value_name = "REVISION", conflicts_with = "file")]
+        accept_loss: Option<u64>,
     },
     /// The first five minutes, on built-in data
     #[command(before_help = "Examples:\n  upheld demo\n  upheld demo --write shop\n  \

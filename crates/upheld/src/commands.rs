@@ -182,7 +182,9 @@ impl Session<'_> {
             #[cfg(feature = "server")]
             Command::Import { kept, key } => transfer::import(kept, key.as_deref()),
             #[cfg(feature = "server")]
-            Command::Verify { file, kept, key } => {
+            Command::Verify { kept, accept_loss: Some(last), .. } => transfer::accept_loss(kept, *last),
+            #[cfg(feature = "server")]
+            Command::Verify { file, kept, key, accept_loss: None } => {
                 transfer::verify(file.as_deref(), kept, key.as_deref(), server(self.common))
             }
             #[cfg(feature = "server")]

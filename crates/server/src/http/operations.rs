@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
-use upheld_store::{StoreError, TransferError, machine};
+use upheld_store::{TransferError, machine};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -77,8 +77,11 @@ async fn readyz(State(app): State<Shared>, observed: Observed, Query(how): Query
     let (reachable, mut store) = match timeout_at(end, app.store.head()).await {
         Ok(Ok(head)) => {
             let same = timeout_at(end, app.writer.is_same_log(&view.state)).await;
-            let diverged = matches!(same, Ok(Err(StoreError::Diverged { .. })));
+            let diverged = matches!(same, Ok(Err(error)) if error.is_other_store());
             (!diverged, json!({"kind": kind, "reachable": true, "revision": head.revision, "diverged": diverged}))
+        }
+        Ok(Err(error)) if error.is_other_store() => {
+            (false, json!({"kind": kind, "reachable": true, "diverged": true, "error": error.to_string()}))
         }
         Ok(Err(error)) => (false, json!({"kind": kind, "reachable": false, "error": error.to_string()})),
         Err(_) => (false, json!({"kind": kind, "reachable": false, "error": "the store does not answer in time"})),

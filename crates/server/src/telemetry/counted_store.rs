@@ -6,7 +6,9 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::watch;
-use upheld_store::{Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store};
+use upheld_store::{
+    Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Remark, Result, Revision, State, Store,
+};
 
 use super::Metrics;
 use super::metrics::Operation;
@@ -72,6 +74,10 @@ impl Store for CountedStore {
 
     fn restore(&self, history: History) -> BoxFuture<'_, Result<()>> {
         self.counted(Operation::Restore, self.store.restore(history))
+    }
+
+    fn remarks(&self) -> BoxFuture<'_, Result<Vec<Remark>>> {
+        self.store.remarks()
     }
 
     fn follow(&self) -> watch::Receiver<Revision> {

@@ -163,8 +163,9 @@ impl Metrics {
         if let Some(times) = self.store_times.at(operation as usize) {
             times.observe(took);
         }
-        let away =
-            matches!(error, Some(StoreError::Unreachable(_) | StoreError::Unusable(_) | StoreError::Diverged { .. }));
+        let away = error.is_some_and(|error| {
+            error.is_other_store() || matches!(error, StoreError::Unreachable(_) | StoreError::Unusable(_))
+        });
         self.store_up.set(i64::from(!away));
         if let Some(error) = error {
             self.store_failed(error);

@@ -1,9 +1,41 @@
 //! The chain of a log that a program wrote in part which kept none.
 
+use serde::{Deserialize, Serialize};
+
 use super::link::{Columns, Link, Value};
 use super::read::{self, Ends};
 use super::{number, statements};
 use crate::{Chain, Result, Revision};
+
+/// A revision with the fingerprint of everything up to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ChainEnd {
+    pub(crate) revision: Revision,
+    pub(crate) chain: Chain,
+}
+
+/// The last revision whose chain is known.
+pub(crate) async fn chain_end(link: &mut impl Link) -> Result<ChainEnd> {
+    let ends = read::ends(link, statements::HEAD).await?;
+    Ok(ChainEnd { revision: ends.chain_revision, chain: ends.head.chain })
+}
+
+/// The chain up to a revision, where it is known: not before the oldest revision, and not where a program kept none.
+pub(crate) async fn chain_at(link: &mut impl Link, at: Revision) -> Result<Option<Chain>> {
+    let ends = read::ends(link, statements::HEAD).await?;
+    if at == ends.chain_revision {
+        return Ok(Some(ends.head.chain));
+    }
+    if at == ends.head.oldest {
+        return Ok(Some(ends.head.oldest_chain));
+    }
+    let rows = link.fetch(statements::CHAIN, &[Value::Integer(number(at))]).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    match row.text(0)? {
+        "" => Ok(None),
+        text => read::read(text, "a digest").map(Some),
+    }
+}
 
 /// How many entries are read at once.
 const PAGE: usize = 500;

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use super::link::Link;
 use super::{End, append, compact, digest, entries, head, remember, remembered, restore, state, statements};
-use crate::{Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store};
+use crate::{Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Remark, Result, Revision, State, Store};
 
 /// Keeps the tables of the log.
 pub(crate) trait Database: fmt::Debug + Send + Sync {
@@ -45,6 +45,11 @@ pub(crate) trait Database: fmt::Debug + Send + Sync {
         call: impl Future<Output = Result<T>> + Send,
     ) -> impl Future<Output = Result<T>> + Send {
         call
+    }
+
+    /// What there is to say about it besides.
+    fn remarks(&self) -> impl Future<Output = Result<Vec<Remark>>> + Send {
+        std::future::ready(Ok(Vec::new()))
     }
 
     /// Uses the room that was given free. Nothing depends on it.
@@ -162,6 +167,10 @@ impl<D: Database> Store for D {
             commit(self, transaction, None).await
         };
         self.in_time(Work::Short, trying).boxed()
+    }
+
+    fn remarks(&self) -> BoxFuture<'_, Result<Vec<Remark>>> {
+        Database::remarks(self).boxed()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -22,10 +22,20 @@ pub(crate) async fn head(link: &mut impl Link) -> Result<Head> {
     Ok(ends(link, statements::HEAD).await?.head)
 }
 
+/// The last revision, also of a program that kept no chain.
+pub(crate) async fn last(link: &mut impl Link) -> Result<Revision> {
+    let rows = link.fetch(statements::LAST, &[]).await?;
+    rows.first().ok_or_else(headless).and_then(|row| revision(row.integer(0)?))
+}
+
+fn headless() -> StoreError {
+    StoreError::Unusable("it is damaged: it has no head".to_owned())
+}
+
 /// Both ends of the log, by a statement that may lock them.
 pub(super) async fn ends(link: &mut impl Link, statement: &'static str) -> Result<Ends> {
     let rows = link.fetch(statement, &[]).await?;
-    let row = rows.first().ok_or_else(|| StoreError::Unusable("it is damaged: it has no head".to_owned()))?;
+    let row = rows.first().ok_or_else(headless)?;
     Ok(Ends {
         head: Head {
             revision: revision(row.integer(0)?)?,

@@ -8,6 +8,8 @@ pub(crate) const MANY: usize = 100;
 pub(crate) const HEAD: &str =
     "SELECT revision, digest, oldest, oldest_digest, chain, chain_revision, oldest_chain FROM head";
 
+pub(crate) const LAST: &str = "SELECT revision FROM head";
+
 /// For databases that lock rows.
 pub(crate) const LOCKED_HEAD: &str =
     "SELECT revision, digest, oldest, oldest_digest, chain, chain_revision, oldest_chain FROM head FOR UPDATE";
@@ -63,6 +65,23 @@ pub(crate) const FORGET_ENTRIES: &str = "DELETE FROM entry WHERE revision <= $1"
 pub(crate) const LAST_TIME: &str = "SELECT time FROM entry WHERE revision = $1";
 
 pub(crate) const FORGET_IDEMPOTENCY: &str = "DELETE FROM idempotency WHERE time < $1";
+
+/// Which tables a file has, and whether its program kept a chain: a number with a bit for each.
+pub(crate) const TABLES: &str = "\
+    SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'head') \
+    + 2 * EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'store') \
+    + 4 * EXISTS (SELECT 1 FROM pragma_table_info('head') WHERE name = 'chain_revision')";
+
+/// Only files have these: which store it is, as the files with the last head have it, too, and the losses that were accepted.
+pub(crate) const MAKE_STORE: &str =
+    "CREATE TABLE IF NOT EXISTS store (only_one INTEGER PRIMARY KEY CHECK (only_one = 1), id TEXT NOT NULL)";
+pub(crate) const MAKE_LOSS: &str = "\
+    CREATE TABLE IF NOT EXISTS loss (time TEXT NOT NULL, acknowledged TEXT, revision BIGINT NOT NULL, chain TEXT NOT NULL)";
+pub(crate) const STORE: &str = "SELECT id FROM store";
+pub(crate) const SET_STORE: &str =
+    "INSERT INTO store (only_one, id) VALUES (1, $1) ON CONFLICT (only_one) DO UPDATE SET id = excluded.id";
+pub(crate) const LOSSES: &str = "SELECT time, acknowledged, revision FROM loss ORDER BY rowid";
+pub(crate) const ADD_LOSS: &str = "INSERT INTO loss (time, acknowledged, revision, chain) VALUES ($1, $2, $3, $4)";
 
 /// A statement in two sizes.
 pub(crate) struct Sizes {

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, TcpListener};
 
 use sqlx::{Connection, PgConnection, SqliteConnection};
 use upheld_store::testing::Database;
-use upheld_store::{Postgres, Sqlite, Store, StoreError};
+use upheld_store::{HEAD_FILES, Postgres, STORE_FILE, Sqlite, Store, StoreError};
 
 use crate::support::{batch, fill, put, run};
 
@@ -168,16 +168,18 @@ fn files_of_a_store_are_for_their_owner_only() {
     });
 }
 
-/// S8: after a store was closed, its file alone has everything.
+/// S8: after a store was closed, its file has everything, and the two beside it say so.
 #[test]
-fn a_closed_store_is_one_file() {
+fn a_closed_store_is_one_file_and_its_head() {
     run(async {
         let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let store = Sqlite::open(folder.path()).await.unwrap();
         fill(&store, vec![vec![put("a", "1")], vec![put("b", "2")]]).await;
         store.close().await;
         assert!(!folder.path().join("upheld.db-wal").exists());
-        std::fs::copy(store.file(), copy.path().join("upheld.db")).unwrap();
+        for name in [STORE_FILE].iter().chain(&HEAD_FILES) {
+            std::fs::copy(folder.path().join(name), copy.path().join(name)).unwrap();
+        }
         let copied = Sqlite::open(copy.path()).await.unwrap();
         assert_eq!(copied.state(None).await.unwrap().len(), 2);
     });

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
-use upheld_store::{Batch, NotWhole, STORE_FILE, Sqlite, State, Store, StoreError, check_export, export, verify};
+use upheld_store::{
+    Batch, HEAD_FILES, NotWhole, STORE_FILE, Sqlite, State, Store, StoreError, check_export, export, verify,
+};
 
 use crate::homes::Home;
 use crate::support::{at, batch, delete, fill, put, run};
@@ -31,10 +33,13 @@ async fn written(folder: &Path) -> State {
     state
 }
 
-/// What becomes of a store whose file is put there: nothing if it is refused.
-async fn opened(file: &[u8]) -> Option<State> {
+/// What becomes of a store whose file is put there, beside the files with its last head: nothing if it is refused.
+async fn opened(heads: &Path, file: &[u8]) -> Option<State> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(STORE_FILE), file).unwrap();
+    for name in HEAD_FILES {
+        fs::copy(heads.join(name), folder.path().join(name)).unwrap();
+    }
     let store = Sqlite::open(folder.path()).await.ok()?;
     verify(&store).await.ok()?;
     store.state(None).await.ok()
@@ -46,7 +51,7 @@ fn s9_two_hundred_damaged_files_are_refused_or_unaltered() {
         let folder = tempfile::tempdir().unwrap();
         let state = written(folder.path()).await;
         let whole = fs::read(folder.path().join(STORE_FILE)).unwrap();
-        assert_eq!(opened(&whole).await.as_ref(), Some(&state));
+        assert_eq!(opened(folder.path(), &whole).await.as_ref(), Some(&state));
         let (mut seed, mut refused) = (7_u64, 0);
         let mut random = |most: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -67,7 +72,7 @@ fn s9_two_hundred_damaged_files_are_refused_or_unaltered() {
                 }
                 _ => damaged.truncate(random(whole.len())),
             }
-            match opened(&damaged).await {
+            match opened(folder.path(), &damaged).await {
                 Some(found) => assert_eq!(found, state, "round {round} serves something else"),
                 None => refused += 1,
             }

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod crash;
+mod damage;
 mod failures;
 mod faults;
 mod homes;
@@ -14,5 +15,6 @@ mod sharing;
 mod simulation;
 mod size;
 mod support;
+mod tails;
 mod transfer;
 mod versions;

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use upheld_model::{Diagnostic, Fault};
 use upheld_server::config::StoreLocation;
-use upheld_store::{STORE_FILE, Signed, SigningKey, Verified, VerifyingKey};
+use upheld_store::{
+    Acceptance, HEAD_FILES, Remark, Revision, STORE_FILE, Signed, SigningKey, Sqlite, Store, Verified, VerifyingKey,
+};
 
 use super::{refuse, say, serve};
 use crate::cli::Kept;
@@ -80,21 +82,78 @@ fn verify_server(server: &Server) -> Exit {
 
 fn verify_store(kept: &Kept) -> Exit {
     match serve::store(kept) {
-        Ok(StoreLocation::Folder(folder)) if !folder.join(STORE_FILE).exists() => {
-            let message = format!("there is no store in {}", folder.display());
-            let help = "name its folder with --data, or its database with --database";
-            refuse(&[Diagnostic::error(Fault::NotFound, message).help(help)])
-        }
+        Ok(StoreLocation::Folder(folder)) if has_no_store(&folder) => no_store(&folder),
         Ok(place) => {
             let Ok(runtime) = tokio::runtime::Runtime::new() else { return Exit::Failed };
-            told(runtime.block_on(async {
-                let store = place.open().await.map_err(|error| error.to_string())?;
-                let verified = upheld_store::verify(store.as_ref()).await.map_err(|problem| problem.to_string());
-                verified.map(|verified| (verified, Signed::No))
-            }))
+            runtime.block_on(async {
+                match place.open().await {
+                    Ok(store) => told_of_store(store.as_ref()).await,
+                    Err(error) => told(Err(error.to_string())),
+                }
+            })
         }
         Err(problem) => refuse(&[problem]),
     }
+}
+
+/// Says what a store lost, and lets it open from now on. Exit code 1: what is left is not whole, either.
+pub(super) fn accept_loss(kept: &Kept, last: u64) -> Exit {
+    let failed = |message: String| refuse(&[Diagnostic::error(Fault::Unreadable, message)]);
+    let folder = match serve::store(kept) {
+        Ok(StoreLocation::Folder(folder)) => folder,
+        Ok(_) => return failed("only a store in a folder knows what it lost: name it with --data".to_owned()),
+        Err(problem) => return refuse(&[problem]),
+    };
+    if has_no_store(&folder) {
+        return no_store(&folder);
+    }
+    let Ok(runtime) = tokio::runtime::Runtime::new() else { return Exit::Failed };
+    runtime.block_on(async {
+        let (store, accepted) = match Sqlite::accept_loss(&folder, Revision(last)).await {
+            Ok(opened) => opened,
+            Err(error) => return failed(error.to_string()),
+        };
+        match accepted {
+            None => say("nothing is lost: there is nothing to accept"),
+            Some(Acceptance { loss, log }) => {
+                say(&format!("accepted: {}", loss.what()));
+                if let Some(log) = log {
+                    say(&format!("  the write-ahead log was copied to {}", log.display()));
+                }
+            }
+        }
+        told_of_store(&store).await
+    })
+}
+
+/// Whether nothing in a folder is of a store.
+fn has_no_store(folder: &Path) -> bool {
+    [STORE_FILE].iter().chain(&HEAD_FILES).all(|file| !folder.join(file).exists())
+}
+
+fn no_store(folder: &Path) -> Exit {
+    let message = format!("there is no store in {}", folder.display());
+    let help = "name its folder with --data, or its database with --database";
+    refuse(&[Diagnostic::error(Fault::NotFound, message).help(help)])
+}
+
+/// Whether it is whole, and what else there is to say.
+async fn told_of_store(store: &dyn Store) -> Exit {
+    let verified = match upheld_store::verify(store).await {
+        Ok(verified) => store.remarks().await.map(|remarks| (verified, remarks)).map_err(|error| error.to_string()),
+        Err(problem) => Err(problem.to_string()),
+    };
+    let (verified, remarks) = verified
+        .map_or_else(|problem| (Err(problem), Vec::new()), |(verified, remarks)| (Ok((verified, Signed::No)), remarks));
+    let exit = told(verified);
+    for remark in remarks {
+        let word = match remark {
+            Remark::Loss(_) => "loss",
+            Remark::Frames(_) => "log",
+        };
+        print_plain(&format!("  {word:<6}  {remark}\n"));
+    }
+    exit
 }
 
 fn told(verified: Result<(Verified, Signed), String>) -> Exit {

@@ -111,7 +111,7 @@ fn a_limit_of_the_size_of_files_fails_writes_and_nothing_else() {
 /// S8: whoever copies the file of a server that was ended has everything, every time.
 #[cfg(unix)]
 #[test]
-fn s8_a_server_that_was_ended_leaves_one_file_with_everything() {
+fn s8_a_server_that_was_ended_leaves_one_file_with_everything_and_its_head() {
     for round in 0..6 {
         let folder = tempfile::tempdir().unwrap();
         let server = Server::start(folder.path(), "", "");
@@ -128,7 +128,9 @@ fn s8_a_server_that_was_ended_leaves_one_file_with_everything() {
         let left = names(&folder.path().join("data"));
         assert!(!left.iter().any(|name| name.ends_with("-wal") || name.ends_with("-shm")), "round {round}: {left:?}");
         std::fs::create_dir(folder.path().join("copy")).unwrap();
-        std::fs::copy(folder.path().join("data/upheld.db"), folder.path().join("copy/upheld.db")).unwrap();
+        for name in ["upheld.db", "upheld.head-1", "upheld.head-2"] {
+            std::fs::copy(folder.path().join("data").join(name), folder.path().join("copy").join(name)).unwrap();
+        }
         let verified = run(folder.path(), "verify --data copy");
         assert!(text(&verified.stdout).starts_with("Whole: revisions 0 to 5, 5 of them"), "{}", text(&verified.stdout));
     }
@@ -160,6 +162,72 @@ fn s9_a_store_that_was_altered_is_not_served() {
     let served = run(folder.path(), "serve --data data --listen 127.0.0.1:0");
     assert_eq!(served.status.code(), Some(2), "{}", text(&served.stderr));
     assert!(text(&served.stderr).contains("verify"), "what to do is told: {}", text(&served.stderr));
+}
+
+/// S5: a bit of the write-ahead log is another one after a server was killed. The loss is told, and accepted by the command that is said.
+#[test]
+fn s5_a_lost_tail_is_refused_until_it_is_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), "", "");
+    for number in 0..30 {
+        assert!(server.put(&format!("p{number}"), "first").contains(" 201 "));
+    }
+    server.end();
+    let log = folder.path().join("data/upheld.db-wal");
+    let mut bytes = std::fs::read(&log).unwrap();
+    let place = bytes.len() / 3;
+    bytes[place] ^= 1;
+    std::fs::write(&log, &bytes).unwrap();
+    let verified = run(folder.path(), "verify --data data");
+    let told = text(&verified.stdout);
+    assert_eq!(verified.status.code(), Some(1), "{told}");
+    assert!(told.starts_with("DAMAGED: the store in data lost revisions "), "{told}");
+    assert!(told.contains("revision 30 was acknowledged at ") && told.contains("broken at byte "), "{told}");
+    for command in ["serve --data data --listen 127.0.0.1:0", "export --data data", "import --data data"] {
+        let refused = run(folder.path(), command);
+        assert_eq!(refused.status.code(), Some(2), "{command}");
+        assert!(text(&refused.stderr).contains("--accept-loss"), "{}", text(&refused.stderr));
+    }
+    assert_eq!(std::fs::read(&log).unwrap(), bytes, "nothing was changed");
+    let command = told.split("`upheld ").last().and_then(|rest| rest.split('`').next()).unwrap();
+    let last = command.split(' ').next_back().unwrap();
+    assert_eq!(run(folder.path(), "verify --data data --accept-loss 29").status.code(), Some(2));
+    let accepted = run(folder.path(), command);
+    let told = text(&accepted.stdout);
+    assert_eq!(accepted.status.code(), Some(0), "{told}{}", text(&accepted.stderr));
+    assert!(told.starts_with(&format!("Whole: revisions 0 to {last}, ")), "{told}");
+    assert!(told.contains("revision 30 had been acknowledged"), "{told}");
+    assert!(text(&accepted.stderr).contains("was copied to "), "{}", text(&accepted.stderr));
+    let server = Server::start(folder.path(), "", "");
+    assert!(server.ask("GET /readyz", "", "").contains("\"status\":\"ready\""));
+    server.end();
+}
+
+/// S11: an older copy over the file of a server that runs, without its log.
+#[cfg(unix)]
+#[test]
+fn s11_a_copy_over_the_open_file_stops_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), "", "");
+    assert!(server.put("a", "first").contains(" 201 "));
+    let token = server.token.clone();
+    assert_eq!(server.terminate(), Some(0));
+    let file = folder.path().join("data/upheld.db");
+    // The token is said once.
+    let server = Server { token, ..Server::start(folder.path(), "", "") };
+    let copy = std::fs::read(&file).unwrap();
+    assert!(server.put("b", "first").contains(" 201 "));
+    std::fs::write(&file, copy).unwrap();
+    std::fs::remove_file(folder.path().join("data/upheld.db-wal")).unwrap();
+    let refused = server.put("c", "first");
+    assert!(refused.starts_with("HTTP/1.1 503 ") && refused.contains("store-diverged"), "{refused}");
+    let ready = server.ask("GET /readyz", "", "");
+    assert!(ready.starts_with("HTTP/1.1 503 ") && ready.contains("\"diverged\":true"), "{ready}");
+    let decided = server.ask("POST /v1/decide", "", r#"{"subject":{"roles":["admin"]}}"#);
+    assert!(decided.contains("permit"), "it goes on answering: {decided}");
+    let other = run(folder.path(), "verify --data data");
+    assert_eq!(other.status.code(), Some(1), "and nobody else takes the copy for whole: {}", text(&other.stdout));
+    server.end();
 }
 
 #[test]

@@ -187,9 +187,9 @@ pub(super) fn store_error(error: &StoreError) -> usize {
         StoreError::Compacted { .. } => 2,
         StoreError::Future { .. } => 3,
         StoreError::Refused(_) => 4,
-        StoreError::Unusable(_) => 5,
+        StoreError::Unusable(_) | StoreError::Lost(_) => 5,
         StoreError::Unreachable(_) => 6,
-        StoreError::Diverged { .. } => 7,
+        StoreError::Diverged { .. } | StoreError::Replaced { .. } => 7,
     }
 }
 
