@@ -195,7 +195,7 @@ mod tests {
         let frame = FRAME_HEADER + PAGE;
         for order in [Order::Big, Order::Little] {
             let log = log(order, 5);
-            for byte in HEADER..log.len() - 3 * frame {
+            for byte in (HEADER..log.len() - 3 * frame).step_by(7) {
                 let mut log = log.clone();
                 log[byte] ^= 4;
                 let broken = (byte - HEADER) / frame;
