@@ -42,7 +42,7 @@ pub use postgres::Postgres;
 pub use retention::Retention;
 pub use sqlite::{STORE_FILE, Sqlite};
 pub use state::{Difference, Document, State};
-pub use store::{Appended, Head, Result, Store, StoreError};
+pub use store::{Appended, Contact, Head, Result, Store, StoreError};
 pub use transfer::{
     Exported, Imported, KeyName, Signed, SigningKey, TransferError, UnreadableKey, VerifyingKey, check_export, export,
     import,

@@ -13,8 +13,8 @@ use sqlx::sqlite::{
 use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool, Transaction};
 
 use crate::log::{self, Database, End, Work};
-use crate::machine::{self, Task};
-use crate::{Result, Revision, StoreError};
+use crate::machine::{self, Moment, Task};
+use crate::{Contact, Result, Revision, StoreError};
 use failure::failure;
 
 /// The name of the file.
@@ -73,8 +73,9 @@ impl Sqlite {
         };
         let writer = pool(1).connect_lazy_with(options.clone());
         let readers = pool(READERS).connect_lazy_with(options);
+        let at = Moment::now();
         let head = log::head(&mut *read(&readers).await?).await?;
-        let end = End::at(head.revision);
+        let end = End::at(Contact { head, at });
         let asked = readers.clone();
         let asks = move || {
             let readers = asked.clone();

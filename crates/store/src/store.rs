@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
+use crate::machine::Moment;
 use crate::{Batch, Chain, Digest, Entry, History, IdempotencyKey, Revision, State};
 
 /// Where the log is kept.
@@ -41,6 +42,12 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// Follows the end of the log: also what other servers append is reported here, soon.
     fn follow(&self) -> watch::Receiver<Revision>;
 
+    /// When it last said where the log ends, again and again as long as it can be reached. `None` for a store that is part of this process,
+    /// and never out of reach.
+    fn contact(&self) -> Option<watch::Receiver<Contact>> {
+        None
+    }
+
     /// What kind of store it is, for logs and answers: `memory`, `sqlite` or `postgres`. Never has a password in it.
     fn name(&self) -> &'static str;
 
@@ -68,6 +75,15 @@ pub struct Head {
     pub oldest: Revision,
     /// The fingerprint of everything up to that one.
     pub oldest_chain: Chain,
+}
+
+/// An answer of a store to the question where the log ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Contact {
+    /// The end of the log.
+    pub head: Head,
+    /// When it was asked: what was written later may be missing.
+    pub at: Moment,
 }
 
 /// What became of a batch.

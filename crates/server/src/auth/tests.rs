@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::*;
-use crate::config::Config;
+use crate::config::{Config, StoreLocation};
 
 async fn auth(security: Security) -> Auth {
     Auth::open(&Config { security, ..Config::default() }).await.unwrap().0

@@ -6,7 +6,9 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::watch;
-use upheld_store::{Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store};
+use upheld_store::{
+    Appended, Batch, Contact, Digest, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store,
+};
 
 use super::Metrics;
 use super::metrics::Operation;
@@ -76,6 +78,10 @@ impl Store for CountedStore {
 
     fn follow(&self) -> watch::Receiver<Revision> {
         self.store.follow()
+    }
+
+    fn contact(&self) -> Option<watch::Receiver<Contact>> {
+        self.store.contact()
     }
 
     fn try_write(&self) -> BoxFuture<'_, Result<()>> {

@@ -31,6 +31,7 @@ mod rights_by_document;
 mod rights_by_effect;
 mod schemathesis;
 mod sources;
+mod staleness;
 mod strangers;
 mod support;
 mod tls;
