@@ -71,6 +71,8 @@ fn s5_without_anonymous_access_every_endpoint_but_health_wants_to_know_who_asks(
         let answer = asked(&served, &method, &path, &[]);
         if path == "/healthz" {
             assert_eq!(answer.status, 200);
+        } else if (method.as_str(), path.as_str()) == ("GET", "/readyz") {
+            assert_eq!((answer.status, answer.text.as_str()), (200, r#"{"status":"ready"}"#), "one word for probes");
         } else {
             assert!(is_refused(&answer), "{method} {path}: {answer:?}");
             assert!(answer.header("grpc-status").is_some() || answer.text.contains("--anonymous none"), "{answer:?}");
