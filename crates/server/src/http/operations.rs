@@ -92,8 +92,8 @@ impl Condition {
             (false, true) => "degraded",
             (false, false) => "ready",
         };
-        let is_ready = !stale && !self.diverged && !(self.degraded && how.strict);
-        (if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, word)
+        let is_unready = stale || self.diverged || (self.degraded && how.strict);
+        (if is_unready { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK }, word)
     }
 }
 

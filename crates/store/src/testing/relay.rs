@@ -72,7 +72,9 @@ impl Drop for Relay {
             if threads.is_empty() {
                 return;
             }
-            threads.into_iter().for_each(|thread| drop(thread.join()));
+            for thread in threads {
+                drop(thread.join());
+            }
         }
     }
 }

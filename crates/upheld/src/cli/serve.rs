@@ -62,9 +62,13 @@ pub(crate) struct Serve {
     /// Tokens, keys, rights, certificates and tokens of end users: see docs/security.md [default: a token that is printed once]
     #[arg(long, value_name = "FILE", env = "UPHELD_SECURITY")]
     pub(crate) security: Option<PathBuf>,
-    /// A file with the token that may do everything, the same for all servers that share a store [default: $UPHELD_BOOTSTRAP_TOKEN, which
-    /// has the token itself, or the setting `bootstrapToken` of --security]
-    #[arg(long, value_name = "FILE", env = "UPHELD_BOOTSTRAP_TOKEN_FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "UPHELD_BOOTSTRAP_TOKEN_FILE",
+        help = "A file with the token that may do everything, the same for all servers that share a store [default: the token in \
+                $UPHELD_BOOTSTRAP_TOKEN, or the setting `bootstrapToken` of --security]"
+    )]
     pub(crate) bootstrap_token_file: Option<PathBuf>,
     /// A file with what sessions of pages are sealed with, the same for all servers that share a store [default: what the bootstrap token
     /// comes to, or the setting `sessionKey` of --security]
@@ -134,8 +138,11 @@ impl fmt::Display for MaxStale {
 /// Options of `health`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Health {
-    /// The server [default: the one of this machine: UPHELD_LISTEN, or 127.0.0.1:8181, with https if the file in UPHELD_SECURITY has tls]
-    #[arg(value_name = "URL")]
+    #[arg(
+        value_name = "URL",
+        help = "The server [default: the one of this machine, at $UPHELD_LISTEN or 127.0.0.1:8181, with https if the file in \
+                $UPHELD_SECURITY has tls]"
+    )]
     pub(crate) url: Option<String>,
     /// Whether it is ready, and not only alive
     #[arg(long)]

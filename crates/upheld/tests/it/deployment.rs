@@ -243,7 +243,7 @@ fn s4_the_kubernetes_files_run_as_they_are_and_their_probes_succeed() {
     assert!(comment.contains("# - {name: UPHELD_MAX_STALE, value: 60s}"));
     let bounded = environment(container, &secret).into_iter().chain([("UPHELD_MAX_STALE".to_owned(), "2s".to_owned())]);
     let bounded = Service::start(&texts(&container["args"]), bounded.collect(), root.path());
-    assert!(succeeds(&bounded, container, &container["readinessProbe"]));
+    eventually("it is ready", || succeeds(&bounded, container, &container["readinessProbe"]));
     database.stop().unwrap();
     eventually("the readiness probe fails", || !succeeds(&bounded, container, &container["readinessProbe"]));
     assert!(succeeds(&bounded, container, &container["livenessProbe"]), "it is not restarted");
@@ -349,7 +349,8 @@ fn s4_the_systemd_unit_runs_as_it_is() {
 fn exec_form(text: &str, instruction: &str) -> Vec<String> {
     let joined = text.replace("\\\n", " ");
     let line = joined.lines().find(|line| line.starts_with(instruction)).unwrap_or_else(|| panic!("no {instruction}"));
-    texts(&serde_json::from_str(&line[line.find('[').unwrap()..]).unwrap())
+    let (_, list) = line.split_once('[').unwrap();
+    texts(&serde_json::from_str(&format!("[{list}")).unwrap())
 }
 
 #[test]
