@@ -64,7 +64,7 @@ pub fn diagnostics(readiness: &Json, warnings: &[Json]) -> Page {
     Page::new(Section::Ask, headline, main).crumb("Ask", Some(Address::of("/"))).crumb("Diagnostics", None)
 }
 
-/// Where one says who one is. The token goes into a cookie that no script reads.
+/// Where one says who one is. What comes of it is a session, in a cookie that no script reads.
 pub fn sign_in(next: &str, refused: Option<&str>) -> Page {
     let main = html! {
         form.card.question method="post" action="/sign-in" {
@@ -74,6 +74,7 @@ pub fn sign_in(next: &str, refused: Option<&str>) -> Page {
         }
         @if let Some(refused) = refused { p.note.warn role="alert" { (refused) } }
     };
-    let lead = "The browser keeps the token for this server alone, and sends it with nothing but these pages.";
+    let lead =
+        "The browser keeps a session of 8 hours in place of the token, and sends it with nothing but these pages.";
     Page::new(Section::Ask, "Who are you?", main).lead(lead).crumb("Sign in", None)
 }

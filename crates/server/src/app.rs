@@ -8,6 +8,8 @@ use upheld_store::Store;
 use crate::auth::{Auth, SecurityError};
 use crate::config::Config;
 use crate::folders::Folders;
+use crate::freshness::Freshness;
+use crate::http::Glance;
 use crate::limits::Gate;
 use crate::live::Live;
 use crate::parts::Parts;
@@ -20,12 +22,14 @@ use crate::writer::Writer;
 pub(crate) struct App {
     pub(crate) config: Config,
     pub(crate) live: Arc<Live>,
+    pub(crate) freshness: Freshness,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) writer: Writer,
     pub(crate) folders: Arc<Folders>,
     pub(crate) auth: Auth,
     pub(crate) parts: Parts,
     pub(crate) gate: Gate,
+    pub(crate) glance: Glance,
     pub(crate) tls: Option<Tls>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) decisions: Decisions,
@@ -54,7 +58,8 @@ impl App {
     pub(crate) fn numbers(&self, sizes: Sizes) -> String {
         let (view, problem) = (self.live.view(), self.folders.problem());
         let head = *self.store.follow().borrow();
-        self.metrics.text(&ServerState { view: &view, head, problem: problem.as_deref(), sizes })
+        let staleness = self.freshness.staleness();
+        self.metrics.text(&ServerState { view: &view, head, staleness, problem: problem.as_deref(), sizes })
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) mod redaction;
 mod refusal;
 mod rights;
 mod secret;
+mod sessions;
 mod tokens;
 
 use std::sync::Arc;
@@ -47,15 +48,16 @@ pub(crate) use self::secret::Secret;
 pub(crate) use self::bootstrap::NewToken;
 use self::bootstrap::{Bootstrap, KeepError};
 pub(crate) use self::endpoint::{Endpoint, Form, Operation};
+pub(crate) use self::sessions::{LASTS, NoSession, Sessions};
 
 use self::endpoint::Headers;
 use self::jwt::Jwt;
 pub(crate) use self::refusal::Refusal;
 use self::rights::{Rights, Verdict};
-use self::secret::PREFIX;
+use self::secret::{Hash, PREFIX};
 use self::tokens::Tokens;
 use crate::app::Shared;
-use crate::config::{Admission, Anonymous, Config, Known, Security, StoreLocation};
+use crate::config::{Admission, Anonymous, Config, Known, Security};
 use crate::connection::{Connection, Peer};
 
 /// All that is known about callers.
@@ -63,6 +65,9 @@ use crate::connection::{Connection, Peer};
 pub(crate) struct Auth {
     settings: Security,
     tokens: ArcSwap<Tokens>,
+    /// What is kept of the bootstrap token that an operator gives.
+    bootstrap: Option<Hash>,
+    sessions: Sessions,
     jwt: Option<Jwt>,
     end_users: EndUsers,
     rights: ArcSwap<Rights>,
@@ -76,19 +81,16 @@ impl Auth {
     pub(crate) async fn open(config: &Config) -> Result<(Self, Option<NewToken>), SecurityError> {
         let settings = config.security.clone();
         let rights = Rights::open(settings.rights.as_deref())?;
+        let bootstrap = settings.bootstrap_token.as_ref().map(bootstrap::given).transpose()?;
         let (tokens, secret) = match &settings.tokens {
             Some(path) => (Tokens::read(path)?, None),
-            None if !settings.needs_bootstrap() => (Tokens::default(), None),
+            None if bootstrap.is_some() || !settings.needs_bootstrap() => (Tokens::default(), None),
             None => {
-                let Bootstrap { hash, token } = match &config.store {
-                    StoreLocation::Folder(folder) => Bootstrap::of(folder)?,
-                    StoreLocation::Ephemeral | StoreLocation::Postgres(_) | StoreLocation::Given(_) => {
-                        Bootstrap::ephemeral()?
-                    }
-                };
+                let Bootstrap { hash, token } = Bootstrap::of_store(&config.store)?;
                 (Tokens::bootstrap(hash), token)
             }
         };
+        let (tokens, sessions) = (tokens.with_bootstrap(bootstrap), Sessions::open(config)?);
         let reloads = watch::Sender::new(0);
         let jwt = match settings.jwt.clone() {
             Some(settings) => Some(Jwt::open(settings, reloads.clone()).await?),
@@ -97,7 +99,7 @@ impl Auth {
         let end_users = EndUsers::open(&settings.enforcement, &config.access.trust.identity_header).await?;
         let (tokens, rights) = (ArcSwap::from_pointee(tokens), ArcSwap::from_pointee(rights));
         let anonymous = config.anonymous();
-        let auth = Self { settings, tokens, jwt, end_users, rights, anonymous, reloads };
+        let auth = Self { settings, tokens, bootstrap, sessions, jwt, end_users, rights, anonymous, reloads };
         Ok((auth, secret))
     }
 
@@ -128,7 +130,7 @@ impl Auth {
         let mut broken = Vec::new();
         if let Some(path) = &self.settings.tokens {
             match Tokens::read(path) {
-                Ok(tokens) => self.tokens.store(Arc::new(tokens)),
+                Ok(tokens) => self.tokens.store(Arc::new(tokens.with_bootstrap(self.bootstrap))),
                 Err(error) => {
                     tracing::error!(%error, "the tokens could not be reloaded; the previous ones stay in use");
                     broken.push(error);
@@ -167,6 +169,11 @@ impl Auth {
             }
         };
         futures::join!(own, self.end_users.follow());
+    }
+
+    /// What browsers keep in place of tokens.
+    pub(crate) fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 
     /// Whom tokens of end users name.
@@ -225,8 +232,18 @@ impl Auth {
         clients.map_or(&[], |clients| &clients.known)
     }
 
-    /// What a caller may do with documents, if they may use the endpoint at all.
+    /// What a caller may do with documents, if they may use the endpoint at all. Whether the server is ready is answered to everybody, in
+    /// one word: those who look after it from outside have no token.
     fn decide(&self, caller: &Caller, wanted: &Wanted<'_>) -> Result<Access, Refusal> {
+        match self.permit(caller, wanted) {
+            Err(_) if endpoint::is_about_readiness(wanted.endpoint, wanted.path) => {
+                Ok(Access::to_nothing(wanted.request(caller)))
+            }
+            permitted => permitted,
+        }
+    }
+
+    fn permit(&self, caller: &Caller, wanted: &Wanted<'_>) -> Result<Access, Refusal> {
         let request = wanted.request(caller);
         if self.settings.admission == Admission::Everybody {
             return Ok(Access::new(None, request));

@@ -5,7 +5,8 @@ mod security;
 
 pub use operations::{DecisionLog, DecisionLogTo, LogFormat, Operations, WhenFull};
 pub use security::{
-    Admission, Anonymous, Clients, EndUserJwt, Enforcement, Issuer, Jwt, KeysLocation, Known, Need, Security, Tls,
+    Admission, Anonymous, Clients, EndUserJwt, Enforcement, GivenSecret, Issuer, Jwt, KeysLocation, Known, Need,
+    Security, Tls,
 };
 
 use std::fmt;
@@ -30,6 +31,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Where revisions are kept.
     pub store: StoreLocation,
+    /// For how long a server answers that does not hear from its store; `None` for as long as it lives.
+    pub max_stale: Option<Duration>,
     /// How much of the past is kept.
     pub retention: Retention,
     /// Files and folders that are read and watched, and never written.
@@ -159,6 +162,7 @@ impl Default for Config {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
             store: StoreLocation::Ephemeral,
+            max_stale: None,
             retention: Retention::default(),
             watch: Vec::new(),
             semantics: default_editions().map(str::to_owned).collect(),

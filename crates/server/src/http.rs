@@ -26,6 +26,7 @@ pub(crate) mod stamp;
 mod writing;
 
 pub(crate) use self::administration::seed;
+pub(crate) use self::operations::Glance;
 
 use axum::Router;
 use axum::http::{Method, StatusCode};

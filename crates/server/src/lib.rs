@@ -18,6 +18,7 @@ pub mod doctor;
 mod documents;
 mod folders;
 mod follow;
+mod freshness;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;

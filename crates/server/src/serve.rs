@@ -22,6 +22,7 @@ use crate::app::{App, Shared};
 use crate::auth::{Auth, NewToken, Secret, SecurityError, end_user_lines};
 use crate::config::{Anonymous, Config};
 use crate::folders::Folders;
+use crate::freshness::Freshness;
 use crate::limits::Gate;
 use crate::live::Live;
 use crate::parts::Parts;
@@ -29,7 +30,7 @@ use crate::telemetry::{CountedStore, Decisions, Metrics};
 use crate::tls::Tls;
 use crate::view::View;
 use crate::writer::Writer;
-use crate::{follow, http, moves, tls};
+use crate::{follow, freshness, http, moves, tls};
 
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
@@ -222,17 +223,20 @@ impl Opened {
         let most_steps = config.limits.request_steps;
         let writer =
             Writer::new(Arc::clone(&live), Arc::clone(&store), Arc::clone(&folders), Arc::clone(&metrics), most_steps);
+        let freshness = Freshness::of(store.as_ref(), config.max_stale);
         // From here on it is the port that was taken.
         let config = Config { listen: address, access: config.access.clone().with_plain_base(), ..config };
         let app = Arc::new(App {
             config,
             live,
+            freshness,
             store,
             writer,
             folders,
             auth,
             parts: Parts::default(),
             gate,
+            glance: http::Glance::default(),
             tls,
             metrics,
             decisions,
@@ -244,6 +248,7 @@ impl Opened {
         let trust = Arc::clone(&app);
         let mut helpers = vec![
             machine::spawn(follow::log(Arc::clone(&app))),
+            machine::spawn(freshness::follow(Arc::clone(&app))),
             machine::spawn(async move { trust.auth.follow().await }),
             machine::spawn(follow::retention(Arc::clone(&app))),
         ];

@@ -45,7 +45,7 @@ pub use sqlite::{
     Acceptance, AcceptedLoss, Acknowledgement, Evidence, FramesBehind, HEAD_FILES, Loss, STORE_FILE, Sqlite,
 };
 pub use state::{Difference, Document, State};
-pub use store::{Appended, Head, Remark, Result, Store, StoreError};
+pub use store::{Appended, Contact, Head, Remark, Result, Store, StoreError};
 pub use transfer::{
     Exported, Imported, KeyName, Signed, SigningKey, TransferError, UnreadableKey, VerifyingKey, check_export, export,
     import,

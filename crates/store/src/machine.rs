@@ -3,8 +3,11 @@
 //! Store and server take all of these from here. With the feature `testing`, a simulated machine can take the place of the real one
 //! (`testing/simulation.rs`): then one seed decides in which order everything happens.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 #[cfg(feature = "testing")]
 use crate::testing::simulation;
@@ -16,6 +19,29 @@ pub fn now() -> Timestamp {
         return now;
     }
     Timestamp::now()
+}
+
+/// A moment, to ask later how long ago it was.
+///
+/// A clock that is put back makes nothing younger, and a machine that slept makes everything older: of what the clock says and what the
+/// processor counts, the longer time holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    clock: Timestamp,
+    counted: Instant,
+}
+
+impl Moment {
+    /// This one.
+    pub fn now() -> Self {
+        Self { clock: now(), counted: Instant::now() }
+    }
+
+    /// How long ago it was.
+    pub fn elapsed(&self) -> Duration {
+        let by_clock = Duration::try_from(now().duration_since(self.clock)).unwrap_or_default();
+        self.counted.elapsed().max(by_clock)
+    }
 }
 
 /// Work that goes on beside whoever began it. It does so, too, when this is dropped.

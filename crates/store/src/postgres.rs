@@ -13,8 +13,8 @@ use sqlx::{ConnectOptions, Connection, PgConnection, PgPool, Transaction};
 use tokio::sync::Notify;
 
 use crate::log::{self, Database, End, Work};
-use crate::machine::{self, Task};
-use crate::{Result, Revision, StoreError};
+use crate::machine::{self, Moment, Task};
+use crate::{Contact, Result, Revision, StoreError};
 use failure::failure;
 
 /// How long to wait for a connection: after this the database counts as gone.
@@ -22,6 +22,9 @@ const CONNECT: Duration = Duration::from_secs(2);
 
 /// How long a whole call may take; a little more than one statement may, so that the database ends it first.
 const CALL: Duration = Duration::from_secs(35);
+
+/// How long it may take to say where the log ends. Nothing newer is heard meanwhile, so that is much shorter.
+const ASK: Duration = Duration::from_secs(5);
 
 /// How long it may take to forget much, or to take over a whole history.
 const LONG_CALL: Duration = Duration::from_mins(10);
@@ -68,10 +71,14 @@ impl Postgres {
             .options(SETTINGS)
             .disable_statement_logging();
         migrate(&options).await?;
-        let pool =
-            PgPoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(CONNECT).connect_lazy_with(options);
+        let pool = PgPoolOptions::new()
+            .max_connections(CONNECTIONS)
+            .acquire_timeout(CONNECT)
+            .after_release(|connection, _| Box::pin(still_answers(connection)))
+            .connect_lazy_with(options);
+        let at = Moment::now();
         let head = bounded(CALL, async { log::head(&mut *read(&pool).await?).await }).await?;
-        let end = End::at(head.revision);
+        let end = End::at(Contact { head, at });
         let news = Arc::new(Notify::new());
         let listening = machine::spawn(follow::listen(pool.clone(), Arc::clone(&news)));
         let polling = machine::spawn(follow::poll(pool.clone(), news, end.clone()));
@@ -100,6 +107,13 @@ async fn migrate(options: &PgConnectOptions) -> Result<()> {
 async fn read(pool: &PgPool) -> Result<Transaction<'static, sqlx::Postgres>> {
     let begun = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await;
     begun.map_err(|error| failure(&error))
+}
+
+/// Whether a connection that comes back can be used again. The pool itself would wait for as long as the network keeps silent, and call by
+/// call all of its connections would hang.
+async fn still_answers(connection: &mut PgConnection) -> sqlx::Result<bool> {
+    let answered = tokio::time::timeout(CONNECT, connection.ping()).await;
+    answered.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map(|()| true)
 }
 
 /// Ends what the network would let hang.

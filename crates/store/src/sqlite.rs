@@ -26,8 +26,8 @@ use self::head_files::{HeadFiles, StoreId};
 use self::open::{Losses, Ready};
 use self::place::Place;
 use crate::log::{self, ChainEnd, Database, End, Work};
-use crate::machine::{self, Task};
-use crate::{Remark, Result, Revision, StoreError};
+use crate::machine::{self, Moment, Task};
+use crate::{Contact, Remark, Result, Revision, StoreError};
 
 /// The name of the file.
 pub const STORE_FILE: &str = "upheld.db";
@@ -82,6 +82,7 @@ impl Sqlite {
         let writer = pool(1).connect_lazy_with(options.clone());
         let readers = pool(READERS).connect_lazy_with(options.clone());
         let mut guard = options.connect().await.map_err(|error| failure(&error))?;
+        let at = Moment::now();
         let head = log::head(&mut guard).await?;
         let place = Place::of(&file, &open::log_of(&file))
             .map_err(|error| StoreError::Unusable(format!("{}: {error}", file.display())))?;
@@ -93,7 +94,7 @@ impl Sqlite {
             readers,
             known: Mutex::new(kept.end),
         });
-        let end = End::at(head.revision);
+        let end = End::at(Contact { head, at });
         let asked = Arc::clone(&opened);
         let asks = move || {
             let opened = Arc::clone(&asked);

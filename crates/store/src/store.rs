@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::{AcceptedLoss, Batch, Chain, Digest, Entry, FramesBehind, History, IdempotencyKey, Loss, Revision, State};
+use crate::machine::Moment;
 
 /// Where the log is kept.
 pub trait Store: fmt::Debug + Send + Sync {
@@ -40,6 +41,12 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// Follows the end of the log: also what other servers append is reported here, soon.
     fn follow(&self) -> watch::Receiver<Revision>;
+
+    /// When it last said where the log ends, again and again as long as it can be reached. `None` for a store that is part of this process,
+    /// and never out of reach.
+    fn contact(&self) -> Option<watch::Receiver<Contact>> {
+        None
+    }
 
     /// What kind of store it is, for logs and answers: `memory`, `sqlite` or `postgres`. Never has a password in it.
     fn name(&self) -> &'static str;
@@ -91,6 +98,15 @@ impl fmt::Display for Remark {
             Self::Frames(frames) => write!(f, "{frames}; none of it was acknowledged"),
         }
     }
+}
+
+/// An answer of a store to the question where the log ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Contact {
+    /// The end of the log.
+    pub head: Head,
+    /// When it was asked: what was written later may be missing.
+    pub at: Moment,
 }
 
 /// What became of a batch.

@@ -4,10 +4,12 @@
 mod faults;
 mod killed;
 mod programs;
+mod relay;
 pub mod simulation;
 
 pub use faults::{Fault, Faults};
 pub use killed::kill_after;
+pub use relay::Relay;
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -30,7 +30,7 @@ pub(crate) use self::formats::{
 pub(crate) use self::inventory::{Kinds, KindsAction, List, Listed, Show};
 pub(crate) use self::question::{Explain, Question};
 #[cfg(feature = "server")]
-pub(crate) use self::serve::{Kept, Open, Serve};
+pub(crate) use self::serve::{Health, Kept, MaxStale, Open, Serve};
 pub(crate) use self::shell::Shell;
 pub(crate) use self::testing::Test;
 
@@ -306,7 +306,7 @@ pub(crate) enum Command {
     #[command(before_help = "Examples:\n  \
         upheld serve                                      keeps policies in the data folder, listens on 127.0.0.1:8181\n  \
         upheld serve --watch policies/ --ephemeral        serves files, and reads them again when they change\n  \
-        upheld serve --database postgres://db/upheld      several servers on one database")]
+        upheld serve --database postgres://db/upheld      several servers on one database, with one UPHELD_BOOTSTRAP_TOKEN")]
     Serve(Box<Serve>),
     /// Open the files at hand in a browser: a server for oneself, on a free port, until it is stopped
     #[cfg(feature = "server")]
@@ -315,6 +315,13 @@ pub(crate) enum Command {
         upheld open /compliance                           another one\n  \
         upheld explain --from web-1 --to backend-1 --open the page of a question")]
     Open(Open),
+    /// Ask a server whether it lives, or is ready: 0 yes, 1 no or no answer. For probes; no token is needed or sent
+    #[cfg(feature = "server")]
+    #[command(before_help = "Examples:\n  \
+        upheld health                                     whether the server of this machine lives, as UPHELD_LISTEN says where\n  \
+        upheld health --ready                             whether it should be asked\n  \
+        upheld health --ready --timeout 1s https://policies.example")]
+    Health(Health),
     /// Say what is unsafe or unhealthy about a configuration or a running server, and how to fix it: 0 nothing, 1 something
     #[cfg(feature = "server")]
     #[command(before_help = "Examples:\n  \

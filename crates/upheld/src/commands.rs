@@ -10,6 +10,8 @@ mod doctor;
 mod edits;
 mod explain;
 mod graph;
+#[cfg(feature = "server")]
+mod health;
 mod init;
 mod inspect;
 mod inventory;
@@ -47,6 +49,11 @@ use crate::{demo, load, watch};
 
 /// Runs a command, again and again if the user watches.
 pub(crate) fn run(cli: &Cli) -> Exit {
+    // Whoever asks for its health depends on nothing that lies here.
+    #[cfg(feature = "server")]
+    if let Command::Health(wanted) = &cli.command {
+        return health::run(wanted, cli.common.server.as_deref());
+    }
     hints::remember(&cli.common.files, cli.common.server.as_deref());
     let load = || settings(&cli.common, |name| std::env::var(name).ok());
     let files = || load().map(|settings| settings.files.value).unwrap_or_default();
@@ -175,6 +182,8 @@ impl Session<'_> {
             Command::Serve(wanted) => serve::run(self, wanted),
             #[cfg(feature = "server")]
             Command::Open(wanted) => open::run(self, wanted),
+            #[cfg(feature = "server")]
+            Command::Health(wanted) => health::run(wanted, self.common.server.as_deref()),
             #[cfg(feature = "server")]
             Command::Doctor(wanted) => doctor::run(self, wanted),
             #[cfg(feature = "server")]

@@ -2,6 +2,7 @@
 //! default.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::ValueEnum;
@@ -14,7 +15,7 @@ use upheld_loader::Input;
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId};
 
-use crate::cli::{AnonymousCallers, Color, Common, Output, SchemaChecks};
+use crate::cli::{AnonymousCallers, Color, Common, MaxStale, Output, SchemaChecks};
 use crate::remote::Remote;
 
 /// The name of the file that settings are read from.
@@ -49,6 +50,8 @@ pub(crate) struct Settings {
     pub(crate) trust: Setting<Vec<String>>,
     /// What those may do at most with a server who do not say who they are.
     pub(crate) anonymous: Setting<AnonymousCallers>,
+    /// For how long a server answers that does not hear from its store.
+    pub(crate) max_stale: Setting<MaxStale>,
     /// What a server knows, in place of files.
     pub(crate) remote: Option<Remote>,
 }
@@ -116,6 +119,11 @@ pub(crate) fn shape() -> Shape {
             Shape::Choice(&["auto", "none", "decide", "read", "rights"]),
             "what those may do at most with `serve` who do not say who they are",
         ),
+        optional(
+            "max-stale",
+            Shape::Text,
+            "when `serve` refuses to answer: so long after the store last confirmed that there is nothing newer, for example 30s, or off",
+        ),
     ];
     let systems = system_settings().map(|system| optional(system.name, texts(), system.about));
     Shape::Object(own.into_iter().chain(systems).collect())
@@ -169,9 +177,10 @@ fn given(flags: &Common, environment: &impl Fn(&str) -> Option<String>) -> Vec<(
     }
     flag("schemas", named(flags.schemas.as_ref().map(name_of)), "flag --schemas");
     let names =
-        ["files", "exclude", "semantics", "mesh", "output", "color", "schemas", "trust", "anonymous"].into_iter();
+        ["files", "exclude", "semantics", "mesh", "output", "color", "schemas", "trust", "anonymous", "max-stale"]
+            .into_iter();
     for name in names.chain(system_settings().map(|system| system.name)) {
-        let variable = format!("UPHELD_{}", name.to_uppercase());
+        let variable = format!("UPHELD_{}", name.to_uppercase().replace('-', "_"));
         if let Some(value) = environment(&variable).filter(|value| !value.is_empty()) {
             let values = match name {
                 "files" => std::env::split_paths(&value).map(|path| path.display().to_string()).collect(),
@@ -195,6 +204,7 @@ impl Layers {
         let color = one("color", "auto");
         let schemas = one("schemas", "on");
         let anonymous = one("anonymous", "auto");
+        let max_stale = one("max-stale", "off");
         Settings {
             files: self.find("files", current).unwrap_or_else(|| default_of(&["."])),
             exclude: self.exclude(current),
@@ -212,6 +222,7 @@ impl Layers {
             schemas: choose(schemas, "schemas", problems),
             trust: self.find("trust", current).unwrap_or_else(|| default_of(&[])),
             anonymous: choose(anonymous, "anonymous", problems),
+            max_stale: parse(max_stale, "max-stale", problems),
             remote: None,
         }
     }
@@ -271,6 +282,18 @@ fn choose<T: ValueEnum + Default>(setting: Setting<String>, name: &str, problems
         let message = format!("`{name}` cannot be `{}` ({})", setting.value, setting.origin);
         let help = format!("expected one of: {}", known.join(", "));
         problems.push(Diagnostic::error(Fault::BadSetting, message).help(help));
+        T::default()
+    });
+    Setting { value, origin: setting.origin }
+}
+
+fn parse<T: FromStr<Err = String> + Default>(
+    setting: Setting<String>,
+    name: &str,
+    problems: &mut Diagnostics,
+) -> Setting<T> {
+    let value = setting.value.parse().unwrap_or_else(|wrong: String| {
+        problems.push(Diagnostic::error(Fault::BadSetting, format!("`{name}`: {wrong} ({})", setting.origin)));
         T::default()
     });
     Setting { value, origin: setting.origin }

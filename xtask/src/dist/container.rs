@@ -25,6 +25,7 @@ ENV XDG_DATA_HOME=/data UPHELD_LISTEN=0.0.0.0:8181
 VOLUME /data
 EXPOSE 8181
 STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["/usr/local/bin/upheld", "health"]
 ENTRYPOINT ["/usr/local/bin/upheld"]
 CMD ["serve", "--log-format", "json"]
 "#;
@@ -75,5 +76,13 @@ mod tests {
             assert!(context.join(source).exists(), "{source}");
         }
         assert!(!text.contains("RUN "), "nothing is fetched or compiled");
+        let programs = text.lines().filter_map(|line| line.split_once("CMD [\"").or(line.split_once("ENTRYPOINT [\"")));
+        let programs: Vec<&str> = programs.filter_map(|(_, rest)| rest.split('"').next()).collect();
+        // The last ones are the arguments of the second.
+        assert_eq!(
+            programs,
+            ["/usr/local/bin/upheld", "/usr/local/bin/upheld", "serve"],
+            "what is not in the image is not run"
+        );
     }
 }

@@ -68,16 +68,42 @@ pub(crate) struct Access(Arc<Asker>);
 struct Asker {
     /// `None` where everybody may do everything.
     rights: Option<Arc<Rights>>,
+    extent: Extent,
     subject: Subject,
     method: Maybe<SmolStr>,
     environment: Environment,
 }
 
+/// How far rights reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// As far as their policies say.
+    Rights,
+    /// Nowhere: somebody may ask for one word, and know nothing else.
+    Nothing,
+}
+
 impl Access {
     /// Of a request that was let in, as rights were asked about it.
     pub(super) fn new(rights: Option<Arc<Rights>>, request: decide::Request) -> Self {
+        Self::reaching(Extent::Rights, rights, request)
+    }
+
+    /// Of a request that was let in although rights do not permit it.
+    pub(super) fn to_nothing(request: decide::Request) -> Self {
+        Self::reaching(Extent::Nothing, None, request)
+    }
+
+    fn reaching(extent: Extent, rights: Option<Arc<Rights>>, request: decide::Request) -> Self {
         let decide::Request { subject, action, environment, .. } = request;
-        Self(Arc::new(Asker { rights, subject, method: action.method, environment }))
+        Self(Arc::new(Asker { rights, extent, subject, method: action.method, environment }))
+    }
+
+    /// Whether they may know how the server is, and not only whether it is well.
+    pub(crate) fn may_examine_server(&self, path: &str) -> bool {
+        let path = Maybe::Is(SmolStr::new(path));
+        let resource = Resource { kind: word("server"), path, ..Resource::default() };
+        self.ask(Operation::Read, resource) == Verdict::Permitted
     }
 
     /// Of somebody who may do everything.
@@ -94,7 +120,11 @@ impl Access {
             (None, None) => true,
             _ => false,
         };
-        rights && one.method == two.method && one.environment.ip == two.environment.ip && one.subject == two.subject
+        rights
+            && one.extent == two.extent
+            && one.method == two.method
+            && one.environment.ip == two.environment.ip
+            && one.subject == two.subject
     }
 
     /// Whether a document may be read or written.
@@ -183,7 +213,10 @@ impl Access {
     }
 
     fn ask(&self, operation: Operation, resource: Resource) -> Verdict {
-        let Asker { rights, subject, method, environment } = &*self.0;
+        let Asker { rights, extent, subject, method, environment } = &*self.0;
+        if *extent == Extent::Nothing {
+            return Verdict::Refused { policy: None, reason: None };
+        }
         let Some(rights) = rights else { return Verdict::Permitted };
         rights.decide(&decide::Request {
             subject: subject.clone(),

@@ -1,11 +1,12 @@
-//! The first token of a server that nobody told about any.
+//! The token that may do everything: given by an operator, or made by a server that nobody told about any.
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::error::SecurityError;
-use super::secret::{Hash, Secret};
+use super::secret::{Hash, PREFIX, Secret};
+use crate::config::{GivenSecret, StoreLocation};
 
 /// The file in the data folder that keeps what may be kept of the token.
 const FILE: &str = "bootstrap-token.sha256";
@@ -31,7 +32,7 @@ impl NewToken {
     pub(crate) fn keep(self) -> Result<Secret, KeepError> {
         let Some(folder) = self.folder else { return Ok(self.secret) };
         let path = folder.join(FILE);
-        match write(&folder, &path, self.secret.hash()) {
+        match write(&folder, &path, &self.secret.hash().write()) {
             Ok(()) => Ok(self.secret),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match read(&path) {
                 Ok(Some(hash)) => Err(KeepError::Others(hash)),
@@ -52,15 +53,44 @@ pub(crate) enum KeepError {
     Failed(SecurityError),
 }
 
+/// Letters that a token has at least after its beginning.
+const LEAST: usize = 32;
+
+/// The token that an operator gives, as what is kept of it.
+pub(crate) fn given(by: &GivenSecret) -> Result<Hash, SecurityError> {
+    let token = Secret::given(by)?;
+    let random = token.reveal().strip_prefix(PREFIX).unwrap_or_default();
+    let is_random = |letter: u8| letter.is_ascii_alphanumeric() || b"-_".contains(&letter);
+    if random.len() < LEAST || !random.bytes().all(is_random) {
+        return Err(SecurityError::Setting(format!(
+            "the bootstrap token must be `{PREFIX}` and at least {LEAST} letters, digits, `-` or `_`; `echo \"{PREFIX}$(openssl rand -hex 32)\"` \
+             makes one"
+        )));
+    }
+    Ok(token.hash())
+}
+
 impl Bootstrap {
+    /// The token of a store, if nobody gives one.
+    pub(crate) fn of_store(store: &StoreLocation) -> Result<Self, SecurityError> {
+        match store {
+            StoreLocation::Folder(folder) => Self::of(folder),
+            StoreLocation::Ephemeral | StoreLocation::Given(_) => Self::ephemeral(),
+            StoreLocation::Postgres(_) => Err(SecurityError::Setting(format!(
+                "several servers may share a database, and nobody says which token they take: give all of them the same, for example \
+                 `UPHELD_BOOTSTRAP_TOKEN=\"{PREFIX}$(openssl rand -hex 32)\"`, or tokens of your own (docs/security.md)"
+            ))),
+        }
+    }
+
     /// A token for this process only.
-    pub(crate) fn ephemeral() -> Result<Self, SecurityError> {
+    fn ephemeral() -> Result<Self, SecurityError> {
         let token = Secret::token().ok_or_else(|| SecurityError::Setting("there is no randomness".to_owned()))?;
         Ok(Self { hash: token.hash(), token: Some(NewToken { secret: token, folder: None }) })
     }
 
     /// The token of a data folder. Made once; deleting the file makes another one at the next start.
-    pub(crate) fn of(folder: &Path) -> Result<Self, SecurityError> {
+    fn of(folder: &Path) -> Result<Self, SecurityError> {
         let path = folder.join(FILE);
         if let Some(hash) = read(&path)? {
             return Ok(Self { hash, token: None });
@@ -83,7 +113,8 @@ fn read(path: &Path) -> Result<Option<Hash>, SecurityError> {
     }
 }
 
-fn write(folder: &Path, path: &Path, hash: Hash) -> io::Result<()> {
+/// Writes what only the owner of a folder may read, into a file that is not there.
+pub(super) fn write(folder: &Path, path: &Path, line: &str) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -96,6 +127,6 @@ fn write(folder: &Path, path: &Path, hash: Hash) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path)?;
-    writeln!(file, "{}", hash.write())?;
+    writeln!(file, "{line}")?;
     file.sync_all()
 }

@@ -84,6 +84,12 @@ impl Endpoint {
         self.sort != "server" && self.form != Form::Grpc && self.headers == Headers::Own
     }
 
+    /// Whether its answer is about the documents, so that it must not be of a view that is too old. Proxies get a denial then, which they
+    /// understand.
+    pub(crate) fn answers_from_view(self) -> bool {
+        self.has_view() && self.sort != "description"
+    }
+
     /// What a request to a path wants; the administration API is below a base that ends in no slash. What is not known needs the right to write, unless it only reads.
     pub(crate) fn of(method: &Method, path: &str, base: &str) -> Self {
         use Operation::{Administer, Ask, Read, Write};
@@ -126,6 +132,11 @@ impl Endpoint {
 /// Whether somebody only wants to know whether the server lives.
 pub(super) fn is_about_health(path: &str) -> bool {
     path == "/healthz" || path.starts_with("/grpc.health.v1.Health/")
+}
+
+/// Whether somebody wants to know whether the server should be asked.
+pub(super) fn is_about_readiness(endpoint: Endpoint, path: &str) -> bool {
+    path == "/readyz" && endpoint.operation == Operation::Read
 }
 
 /// Questions that are answered with reasons.

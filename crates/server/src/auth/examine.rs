@@ -9,6 +9,7 @@ use rustls::pki_types::{CertificateDer, CertificateRevocationListDer};
 use upheld_engine::decide::{self, Action, Maybe, Resource};
 use upheld_store::machine;
 
+use super::bootstrap::{self, Bootstrap};
 use super::caller::Caller;
 use super::certificate::Certificate;
 use super::endpoint::Operation;
@@ -16,8 +17,8 @@ use super::error::SecurityError;
 use super::jwt::keys;
 use super::rights::{Rights, Verdict};
 use super::tokens::Tokens;
-use super::{environment, word};
-use crate::config::{Anonymous, Config, Issuer, KeysLocation};
+use super::{environment, sessions, word};
+use crate::config::{Anonymous, Config, GivenSecret, Issuer, KeysLocation, StoreLocation};
 use crate::doctor::{Finding, Weight, open_to_others};
 use crate::tls::Tls;
 
@@ -28,6 +29,7 @@ const SOON: Duration = Duration::from_hours(14 * 24);
 pub(crate) fn examine(config: &Config) -> Vec<Finding> {
     let mut found = Vec::new();
     tokens(config, &mut found);
+    secrets(config, &mut found);
     rights(config, &mut found);
     certificates(config, &mut found);
     issuers(config, &mut found);
@@ -71,6 +73,30 @@ fn tokens(config: &Config, found: &mut Vec<Finding>) {
                 }
             }
         }
+    }
+}
+
+/// Secrets that all servers of a store share.
+fn secrets(config: &Config, found: &mut Vec<Finding>) {
+    let security = &config.security;
+    let named = [(&security.bootstrap_token, "the bootstrap token"), (&security.session_key, "the key of sessions")];
+    for (secret, what) in named {
+        if let Some(GivenSecret::File(path)) = secret {
+            open_to_others(path, "secret-readable", 0o077, what, found);
+        }
+    }
+    let token = security.bootstrap_token.as_ref().map(bootstrap::given).transpose().map(drop);
+    let key = security.session_key.as_ref().map(sessions::given).transpose().map(drop);
+    found.extend([token, key].iter().filter_map(|read| read.as_ref().err()).map(broken));
+    if !matches!(config.store, StoreLocation::Postgres(_)) {
+        return;
+    }
+    if security.bootstrap_token.is_none() && security.needs_bootstrap() {
+        found.extend(Bootstrap::of_store(&config.store).err().as_ref().map(broken));
+    } else if security.bootstrap_token.is_none() && security.session_key.is_none() {
+        let what = "a session of the pages holds on the server only where it began";
+        let fix = "give all servers of the database the same `sessionKey`";
+        found.push(Finding::new("sessions-of-one", Weight::Note, what, fix));
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) enum Refusal {
     Misdirected(String),
     /// A page of somebody else asks in their name.
     Foreign(String),
+    /// The documents are older than they may be.
+    Stale(String),
     /// Not so fast.
     TooFast {
         /// Seconds to wait.
@@ -40,7 +42,7 @@ impl Refusal {
     pub(crate) fn caller(&self) -> Option<&str> {
         match self {
             Self::Forbidden { caller, .. } => Some(caller),
-            Self::Unknown(_) | Self::Misdirected(_) | Self::Foreign(_) | Self::TooFast { .. } => None,
+            Self::Unknown(_) | Self::Misdirected(_) | Self::Foreign(_) | Self::Stale(_) | Self::TooFast { .. } => None,
         }
     }
 
@@ -50,6 +52,7 @@ impl Refusal {
             Self::Unknown(detail)
             | Self::Misdirected(detail)
             | Self::Foreign(detail)
+            | Self::Stale(detail)
             | Self::Forbidden { detail, .. } => detail,
             Self::TooFast { .. } => "too many requests of one client",
         }
@@ -62,10 +65,12 @@ impl Refusal {
             Self::Forbidden { .. } => (StatusCode::FORBIDDEN, "forbidden", "7"),
             Self::Misdirected(_) => (StatusCode::MISDIRECTED_REQUEST, "unknown-host", "7"),
             Self::Foreign(_) => (StatusCode::FORBIDDEN, "foreign-origin", "7"),
+            Self::Stale(_) => (StatusCode::SERVICE_UNAVAILABLE, "stale-snapshot", "14"),
             Self::TooFast { .. } => (StatusCode::TOO_MANY_REQUESTS, "too-many-requests", "8"),
         };
         let (detail, policy, seconds) = match self {
             Self::Unknown(detail) | Self::Misdirected(detail) | Self::Foreign(detail) => (detail, None, None),
+            Self::Stale(detail) => (detail, None, Some(1)),
             Self::Forbidden { detail, policy, .. } => (detail, policy, None),
             Self::TooFast { seconds } => ("too many requests of one client".to_owned(), None, Some(seconds)),
         };

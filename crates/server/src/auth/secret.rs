@@ -6,6 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 
+use super::error::SecurityError;
+use crate::config::GivenSecret;
+
 /// What static tokens begin with, so that they are reported from others, and found where they should not be.
 pub(crate) const PREFIX: &str = "upheld_";
 
@@ -25,6 +28,22 @@ impl Secret {
         let mut bytes = [0; 32];
         crate::tls::provider().secure_random.fill(&mut bytes).ok()?;
         Some(Self(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes))))
+    }
+
+    /// One that an operator gives.
+    pub(crate) fn given(by: &GivenSecret) -> Result<Self, SecurityError> {
+        let text = match by {
+            GivenSecret::File(path) => {
+                std::fs::read_to_string(path).map_err(|error| SecurityError::file(path, error))?
+            }
+            GivenSecret::Text(text) => text.clone(),
+        };
+        Ok(Self(text.trim().to_owned()))
+    }
+
+    /// One that was kept where others cannot read it.
+    pub(super) fn kept(text: String) -> Self {
+        Self(text)
     }
 
     /// The text itself.

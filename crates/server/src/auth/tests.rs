@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::*;
-use crate::config::Config;
+use crate::config::{Config, GivenSecret, StoreLocation};
 
 async fn auth(security: Security) -> Auth {
     Auth::open(&Config { security, ..Config::default() }).await.unwrap().0
@@ -137,9 +137,32 @@ async fn the_built_in_rights_let_this_machine_see_everything() {
 #[tokio::test]
 async fn secrets_do_not_show_themselves() {
     let config = Config { store: StoreLocation::Postgres("postgres://u:hunter2@db/x".to_owned()), ..Config::default() };
-    let (auth, made) = Auth::open(&config).await.unwrap();
+    let problem = Auth::open(&config).await.unwrap_err();
+    let (auth, made) = Auth::open(&Config::default()).await.unwrap();
     let token = auth.keep(made.unwrap()).unwrap().unwrap();
     let secret = &token;
-    let shown = format!("{config:?} {auth:?} {secret:?}");
+    let shown = format!("{config:?} {problem} {problem:?} {auth:?} {secret:?}");
     assert!(!shown.contains("hunter2") && !shown.contains(token.reveal()) && !shown.contains(&token.hash().write()));
+}
+
+#[tokio::test]
+async fn secrets_that_are_given_do_not_show_themselves() {
+    let text = |text: &str| Some(GivenSecret::Text(text.to_owned()));
+    let (bootstrap_token, session_key) =
+        ("upheld_hunter2-0123456789abcdef0123456789", "hunter2-0123456789abcdef0123456789");
+    let security =
+        Security { bootstrap_token: text(bootstrap_token), session_key: text(session_key), ..Security::default() };
+    let store = StoreLocation::Postgres("postgres://u:hunter2@db/x".to_owned());
+    let config = Config { store, security, ..Config::default() };
+    let (auth, made) = Auth::open(&config).await.unwrap();
+    assert!(made.is_none());
+    let caller = auth.tokens.load().find(bootstrap_token, machine::now()).cloned().unwrap();
+    assert_eq!(caller.roles.as_ref(), ["admin"]);
+    let shown = format!("{config:?} {auth:?} {caller:?}");
+    assert!(!shown.contains("hunter2"), "{shown}");
+    for wrong in ["hunter2", "upheld_hunter2", "upheld_hunter2 0123456789abcdef0123456789"] {
+        let security = Security { bootstrap_token: text(wrong), ..Security::default() };
+        let problem = Auth::open(&Config { security, ..Config::default() }).await.unwrap_err().to_string();
+        assert!(problem.contains("at least 32") && !problem.contains("hunter2"), "{problem}");
+    }
 }

@@ -40,8 +40,16 @@ struct Written {
 impl Tokens {
     /// One token for everything.
     pub(crate) fn bootstrap(hash: Hash) -> Self {
-        let caller = Caller { roles: names(&["admin".to_owned()]), ..Caller::new("bootstrap", AuthMethod::Token) };
-        Self(vec![Token { hash, expires: None, caller }])
+        Self::default().with_bootstrap(Some(hash))
+    }
+
+    /// With one for everything, if there is one.
+    pub(crate) fn with_bootstrap(mut self, hash: Option<Hash>) -> Self {
+        self.0.extend(hash.map(|hash| {
+            let caller = Caller { roles: names(&["admin".to_owned()]), ..Caller::new("bootstrap", AuthMethod::Token) };
+            Token { hash, expires: None, caller }
+        }));
+        self
     }
 
     /// Those of a file: `{tokens: [{name, roles, groups, sha256, expires}]}`, or only the list.

@@ -2,12 +2,15 @@
 
 mod end_users;
 mod file;
+mod given;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
 use upheld_dialects::access::token_claims::TokenClaims;
+
+pub use given::GivenSecret;
 
 /// Everything about trust. The default lets anonymous callers of the same machine ask and read as long as nothing else is configured,
 /// and whoever has the bootstrap token do everything.
@@ -19,6 +22,13 @@ pub struct Security {
     pub admission: Admission,
     /// The file with static tokens.
     pub tokens: Option<PathBuf>,
+    /// A token that may do everything, for all servers that share a store. Without it, and without any other way to say who one is, a server
+    /// makes one.
+    #[serde(rename = "bootstrapToken")]
+    pub bootstrap_token: Option<GivenSecret>,
+    /// What sessions of pages are sealed with, for all servers that share a store; what the bootstrap token comes to when left out.
+    #[serde(rename = "sessionKey")]
+    pub session_key: Option<GivenSecret>,
     /// Tokens that somebody else issues.
     pub jwt: Option<Jwt>,
     /// Encryption, and who is known by a certificate.

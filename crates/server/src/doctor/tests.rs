@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::*;
-use crate::config::{Clients, EndUserJwt, Jwt, KeysLocation, Limits, Need, Operations, Security, Tls, Trust};
+use crate::config::{
+    Clients, EndUserJwt, GivenSecret, Jwt, KeysLocation, Limits, Need, Operations, Security, Tls, Trust,
+};
 
 fn codes(config: &Config) -> Vec<&'static str> {
     let found = examine(config);
@@ -80,6 +82,21 @@ fn who_can_reach_it_is_looked_at() {
     assert!(codes(&database("postgres://u:p@db.example/x")).contains(&"database-unverified"));
     assert!(!codes(&database("postgres://u:p@db.example/x?sslmode=verify-full")).contains(&"database-unverified"));
     assert!(!codes(&database("postgres://u:p@localhost:5432/x")).contains(&"database-unverified"));
+    let shared = |security: Security| {
+        let store = StoreLocation::Postgres("postgres://u:p@localhost:5432/x".to_owned());
+        let found = examine(&Config { store, security, ..Config::default() });
+        let found = found.into_iter().filter(|finding| ["broken", "sessions-of-one"].contains(&finding.code));
+        found.map(|finding| finding.what).collect::<Vec<_>>().join(" ")
+    };
+    assert!(shared(Security::default()).contains("UPHELD_BOOTSTRAP_TOKEN"));
+    let text = |text: &str| Some(GivenSecret::Text(text.to_owned()));
+    let token = || text("upheld_0123456789abcdef0123456789abcdef");
+    assert_eq!(shared(Security { bootstrap_token: token(), ..Security::default() }), "");
+    assert!(shared(Security { bootstrap_token: text("upheld_short"), ..Security::default() }).contains("at least 32"));
+    let tokens = || Some(folder.path().join("tokens.yaml"));
+    assert!(shared(Security { tokens: tokens(), ..Security::default() }).contains("a session"));
+    let session_key = text("0123456789abcdef0123456789abcdef");
+    assert_eq!(shared(Security { tokens: tokens(), session_key, ..Security::default() }), "");
     let traces = |url: &str| {
         let operations = Operations { otlp: Some(url.to_owned()), ..Operations::default() };
         codes(&Config { operations, ..Config::default() }).contains(&"traces-in-plain-text")

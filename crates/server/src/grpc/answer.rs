@@ -1,5 +1,7 @@
 //! What a proxy is reported.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value as Json, json};
 use tonic::Code;
 use upheld_answers::report::Duty;
@@ -26,8 +28,9 @@ const OBLIGATIONS: &str = "x-policy-obligations";
 const ADVICE: &str = "x-policy-advice";
 const AUTHENTICATE: &str = "www-authenticate";
 const REVISION: &str = "upheld-revision";
+const STALENESS: &str = "upheld-staleness";
 /// All headers that mean something when they come from here.
-const OURS: [&str; 6] = [DECISION, POLICY, REASON, OBLIGATIONS, ADVICE, REVISION];
+const OURS: [&str; 7] = [DECISION, POLICY, REASON, OBLIGATIONS, ADVICE, REVISION, STALENESS];
 
 /// An answer while it is being written.
 #[derive(Debug)]
@@ -41,7 +44,7 @@ pub(super) struct Answer {
 
 impl Answer {
     /// Says what was judged.
-    pub(super) fn new(view: &View, decider: Decider<'_>, judged: &Judged<'_>) -> Self {
+    pub(super) fn new(view: &View, staleness: Duration, decider: Decider<'_>, judged: &Judged<'_>) -> Self {
         let (word, forbidden) = match &judged.enforced {
             Enforced::Continue(_) => ("permit", None),
             Enforced::Forbidden(body) => ("deny", Some((StatusCode::Forbidden, body.clone()))),
@@ -68,6 +71,8 @@ impl Answer {
             answer.metadata.insert("excluded".to_owned(), json!(true));
         }
         answer.headers.push((REVISION, view.revision().0.to_string()));
+        answer.headers.push((STALENESS, staleness.as_secs().to_string()));
+        answer.metadata.insert("staleness".to_owned(), json!(staleness.as_secs()));
         answer.metadata.insert("revision".to_owned(), json!(view.revision().0));
         answer.metadata.insert("digest".to_owned(), json!(view.digest()));
         answer.metadata.insert("semantics".to_owned(), json!(edition(view, decider).as_slice()));

@@ -56,7 +56,7 @@ fn decided_or<T>(
     match decided {
         Ok(Ok(decided)) => Ok(decided),
         Ok(Err(problem)) => {
-            tracing::warn!(id = observed.id(), problem, "a proxy sent a request that cannot be decided");
+            tracing::warn!(id = observed.id(), problem, "a request of a proxy cannot be decided");
             Err(problem)
         }
         Err(_) => {
@@ -78,6 +78,9 @@ async fn decide(
     check: &CheckRequest,
     observed: &Observed,
 ) -> Result<(CheckResponse, Option<Line>), &'static str> {
+    if app.freshness.stale().is_some() {
+        return Err("the snapshot is older than `--max-stale` permits");
+    }
     let attributes = read(check)?;
     let view = app.live.view();
     let decider = view.decider(attributes.extension("kind"));
@@ -99,7 +102,7 @@ async fn decide(
     let made = DecisionEvent { surface, outcome, observed, place: None, took };
     let line = app.count(made, || Details::of_enforced(&view, &http, &judged));
     Names::of(&view, decider, observed).ok_or("nobody knows who asks")?.cut_judged(&mut judged);
-    let mut answer = Answer::new(&view, decider, &judged);
+    let mut answer = Answer::new(&view, app.freshness.staleness(), decider, &judged);
     if let Said::Unreadable(problem) = &said {
         tracing::warn!(id = observed.id(), header = trust.identity_header, %problem, "an identity could not be read");
     }

@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
@@ -71,8 +71,11 @@ pub(super) fn description(app: &Shared) -> Json_ {
     description
 }
 
-/// The seed knows no other methods, and says so as for any path.
-async fn no_such_route() -> Response {
+/// The seed knows no other methods, and says so as for any path. `TRACE` is refused as everywhere else: it is never about a document.
+async fn no_such_route(method: Method) -> Response {
+    if method == Method::TRACE {
+        return Refused::new(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed").into_response();
+    }
     Refused::new(StatusCode::NOT_FOUND, "Not found").into_response()
 }
 

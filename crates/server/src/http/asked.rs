@@ -1,6 +1,7 @@
 //! Which view a request is about: the current one, one of the past, or one that must be waited for.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
@@ -48,6 +49,14 @@ struct Choice {
 const REVISION: HeaderName = HeaderName::from_static("upheld-revision");
 const DIGEST: HeaderName = HeaderName::from_static("upheld-digest");
 const SEMANTICS: HeaderName = HeaderName::from_static("upheld-semantics");
+/// For how long the snapshot may be out of date, in seconds.
+pub(super) const STALENESS: HeaderName = HeaderName::from_static("upheld-staleness");
+
+/// Whole seconds, as a header.
+pub(super) fn seconds(time: Duration) -> HeaderValue {
+    // Nearly always, and without an allocation.
+    if time < Duration::from_secs(1) { HeaderValue::from_static("0") } else { time.as_secs().into() }
+}
 
 impl Asked {
     /// Whether an answer says which view it is of.

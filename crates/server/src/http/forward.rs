@@ -76,6 +76,7 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
         now: now(),
     };
     let (response, line) = match forwarded.request(trust) {
+        _ if let Some(stale) = app.freshness.stale() => undecided(&app, &view, &observed, &stale.detail()),
         Err(ambiguous) => {
             let problem = ambiguous.to_string();
             tracing::warn!(id = observed.id(), ?peer, problem, "a proxy sent a request that cannot be decided");

@@ -90,6 +90,9 @@ async fn enter(app: Shared, mut request: Request, handler: impl Handler) -> Resu
         let answering = Box::pin(answer(app, request, endpoint, watched.observed(), &unread, &limits, handler));
         watched.spans(limits.in_time(answering)).await
     };
+    if endpoint.sort != "server" && watched.observed().caller().is_some() {
+        response.headers_mut().insert(asked::STALENESS, asked::seconds(app.freshness.staleness()));
+    }
     if unread.into_inner() {
         // What is left of the body stands before the next request. Who knows that does not ask again by this connection.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -128,6 +131,11 @@ async fn answer(
             return refusal.answer(endpoint.form);
         }
     };
+    if endpoint.answers_from_view()
+        && let Some(stale) = app.freshness.stale()
+    {
+        return Refusal::Stale(stale.detail()).answer(endpoint.form);
+    }
     let _place = match limits.enter(whose) {
         Ok(place) => place,
         Err(full) => return *full,

@@ -8,8 +8,10 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
-use upheld_store::{TransferError, machine};
+use upheld_store::TransferError;
+use upheld_store::machine::{self, Moment};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -20,6 +22,7 @@ use crate::app::{App, Shared};
 use crate::auth::Operation;
 use crate::problem::Problem;
 use crate::telemetry::{Observed, Reloaded, Sizes};
+use crate::view::View;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -47,12 +50,14 @@ struct AuthMethod {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Readiness<'v> {
-    /// `ready`, or `degraded`: answers come from the last good snapshot.
+    /// `ready`; `degraded`: answers come from the last good snapshot; `stale`: that is older than it may be, and nothing is answered from it.
     status: &'static str,
     #[serde(flatten)]
     stamp: Stamp<'v>,
     /// Since the snapshot was built.
     snapshot_age_seconds: i64,
+    /// Since the store last confirmed that the snapshot is the newest.
+    staleness_seconds: u64,
     /// The kind of the store, whether it answers, and its revision or what is wrong.
     #[schema(value_type = Object)]
     store: Value,
@@ -64,13 +69,57 @@ struct Readiness<'v> {
 /// How long the store may take until it counts as away: who looks after servers does not wait long.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// Whether the snapshot is what the store and the files say. A server that lost its store still answers, and says so; with
-/// `strict=true` it is not ready then.
-#[utoipa::path(get, path = "/readyz",
-    params(("strict" = Option<bool>, Query, description = "503 instead of 200 when degraded")),
-    responses((status = 200, body = Readiness<'static>), (status = 400, body = Problem), (status = 503, body = Readiness<'static>)))]
-async fn readyz(State(app): State<Shared>, observed: Observed, Query(how): Query<AuthMethod>) -> Response {
-    let view = app.live.view();
+/// What is found when the store and the files are looked at.
+struct Look {
+    condition: Condition,
+    /// The kind of the store, whether it answers, and its revision or what is wrong.
+    store: Value,
+}
+
+/// How the server is, in short.
+#[derive(Clone, Copy, Debug)]
+struct Condition {
+    diverged: bool,
+    degraded: bool,
+}
+
+impl Condition {
+    /// Answers from the last snapshot are better than none, unless somebody else has better ones.
+    fn answer(self, app: &App, how: &AuthMethod) -> (StatusCode, &'static str) {
+        let stale = app.freshness.stale().is_some();
+        let word = match (stale, self.degraded) {
+            (true, _) => "stale",
+            (false, true) => "degraded",
+            (false, false) => "ready",
+        };
+        let is_unready = stale || self.diverged || (self.degraded && how.strict);
+        (if is_unready { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK }, word)
+    }
+}
+
+/// How the server was a moment ago: those who may know nothing else do not make it ask its store more often than that.
+#[derive(Debug, Default)]
+pub(crate) struct Glance(Mutex<Option<(Moment, Condition)>>);
+
+impl Glance {
+    /// How old it may be.
+    const MOST: Duration = Duration::from_millis(500);
+
+    async fn condition(&self, app: &App) -> Condition {
+        let mut last = self.0.lock().await;
+        if let Some((at, condition)) = *last
+            && at.elapsed() < Self::MOST
+        {
+            return condition;
+        }
+        let Look { condition, .. } = look(app, &app.live.view()).await;
+        *last = Some((Moment::now(), condition));
+        condition
+    }
+}
+
+/// Looks at the store and the files.
+async fn look(app: &App, view: &View) -> Look {
     let kind = app.store.name();
     // All that is asked of the store together.
     let end = Instant::now() + PATIENCE;
@@ -92,20 +141,35 @@ async fn readyz(State(app): State<Shared>, observed: Observed, Query(how): Query
         fields.insert("writable".to_owned(), json!(false));
         fields.insert("error".to_owned(), json!(error.to_string()));
     }
-    let diagnostics = problems(&app);
-    let degraded = !reachable || unwritable.is_some() || !diagnostics.is_empty();
-    let diagnostics = if reads_all(&observed) { diagnostics } else { Vec::new() };
+    let degraded = !reachable || unwritable.is_some() || app.folders.problem().is_some();
+    Look { condition: Condition { diverged, degraded }, store }
+}
+
+/// Whether the snapshot is what the store and the files say. A server that lost its store still answers, and says so; with
+/// `strict=true` it is not ready then. Whoever may not read the state of the server gets `status` alone.
+#[utoipa::path(get, path = "/readyz",
+    params(("strict" = Option<bool>, Query, description = "503 instead of 200 when degraded")),
+    responses((status = 200, body = Readiness<'static>), (status = 400, body = Problem), (status = 503, body = Readiness<'static>)))]
+async fn readyz(State(app): State<Shared>, observed: Observed, Query(how): Query<AuthMethod>) -> Response {
+    if !observed.access().is_some_and(|access| access.may_examine_server(READYZ)) {
+        let (code, status) = app.glance.condition(&app).await.answer(&app, &how);
+        return (code, Json(json!({"status": status}))).into_response();
+    }
+    let view = app.live.view();
+    let Look { condition, store } = look(&app, &view).await;
+    let (code, status) = condition.answer(&app, &how);
     let readiness = Readiness {
-        status: if degraded { "degraded" } else { "ready" },
+        status,
         stamp: Stamp::of(&view),
         snapshot_age_seconds: machine::now().duration_since(view.built).as_secs(),
+        staleness_seconds: app.freshness.staleness().as_secs(),
         store,
-        diagnostics,
+        diagnostics: if reads_all(&observed) { problems(&app) } else { Vec::new() },
     };
-    // Answers from the last snapshot are better than none, unless somebody else has better ones.
-    let status = if diverged || (degraded && how.strict) { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
-    (status, Json(undigested(&readiness, &observed))).into_response()
+    (code, Json(undigested(&readiness, &observed))).into_response()
 }
+
+const READYZ: &str = "/readyz";
 
 /// Whether the caller may read whatever there is.
 fn reads_all(observed: &Observed) -> bool {

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::watch;
 use upheld_store::{
-    Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Remark, Result, Revision, State, Store,
+    Appended, Batch, Contact, Digest, Entry, Head, History, IdempotencyKey, Remark, Result, Revision, State, Store,
 };
 
 use super::Metrics;
@@ -82,6 +82,10 @@ impl Store for CountedStore {
 
     fn follow(&self) -> watch::Receiver<Revision> {
         self.store.follow()
+    }
+
+    fn contact(&self) -> Option<watch::Receiver<Contact>> {
+        self.store.contact()
     }
 
     fn try_write(&self) -> BoxFuture<'_, Result<()>> {

@@ -142,6 +142,36 @@ fn every_role_may_what_it_says() {
     assert_eq!(asked(&served, "GET", "/healthz", &token("stranger"), "").status, 200);
 }
 
+/// S4: probes have no token, whatever else is set. They hear one word.
+#[test]
+fn s4_everybody_hears_whether_the_server_is_ready_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let rights =
+        "[{id: logs, effect: permit, subjects: [{role: log-reader}], resources: [{type: document}], actions: []}]";
+    let ready = |security: Security| {
+        let tokens = Some(file(&folder, "tokens.yaml", &tokens(&["log-reader", "viewer", "asker"])));
+        let served = Served::guarded(Config { security: Security { tokens, ..security }, ..Config::default() });
+        let of = |headers: &[(&str, &str)]| {
+            let answer = served.ask("GET", "/readyz?strict=true", headers, "");
+            assert_eq!(answer.header("upheld-revision"), None);
+            (answer.status, answer.text)
+        };
+        let role = |name: &str| of(&[("authorization", &format!("Bearer {}", token(name)))]);
+        assert_eq!(of(&[("authorization", "Bearer upheld_unknown")]).0, 401, "whoever says who they are must be known");
+        assert_eq!(served.ask("POST", "/readyz", &[], "{}").status, 401, "nothing but reading");
+        assert_eq!(served.get("/v1/documents").status, 401);
+        (of(&[]), role("asker"), role("log-reader"), role("viewer"))
+    };
+    let word = || (200, r#"{"status":"ready"}"#.to_owned());
+    let anonymous = Some(Anonymous::None);
+    let (nobody, asker, reader, viewer) = ready(Security { anonymous, ..Security::default() });
+    assert_eq!((nobody, asker, reader), (word(), word(), word()));
+    assert!(viewer.0 == 200 && viewer.1.contains("\"stalenessSeconds\":0"), "{viewer:?}");
+    let rights = Some(file(&folder, "rights.yaml", rights));
+    let (nobody, asker, reader, viewer) = ready(Security { rights, ..Security::default() });
+    assert_eq!([nobody, asker, reader, viewer], [word(), word(), word(), word()], "rights that say nothing of it");
+}
+
 #[test]
 fn a_refusal_says_which_right_is_missing() {
     let folder = tempfile::tempdir().unwrap();

@@ -32,6 +32,7 @@ mod rights_by_effect;
 mod schemathesis;
 mod simulation;
 mod sources;
+mod staleness;
 mod strangers;
 mod support;
 mod tls;

@@ -11,7 +11,9 @@ use tokio::sync::watch;
 
 use super::link::Link;
 use super::{End, append, compact, digest, entries, head, remember, remembered, restore, state, statements};
-use crate::{Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Remark, Result, Revision, State, Store};
+use crate::{
+    Appended, Batch, Contact, Digest, Entry, Head, History, IdempotencyKey, Remark, Result, Revision, State, Store,
+};
 
 /// Keeps the tables of the log.
 pub(crate) trait Database: fmt::Debug + Send + Sync {
@@ -158,6 +160,10 @@ impl<D: Database> Store for D {
 
     fn follow(&self) -> watch::Receiver<Revision> {
         self.end().follow()
+    }
+
+    fn contact(&self) -> Option<watch::Receiver<Contact>> {
+        Some(self.end().contact())
     }
 
     fn try_write(&self) -> BoxFuture<'_, Result<()>> {

@@ -12,6 +12,9 @@ use crate::log::{self, End};
 /// How often the database is asked without a notification, and how long to wait before connecting again.
 const EVERY: Duration = Duration::from_millis(300);
 
+/// After so long without a notification the connection is made anew: one that the network forgot is as silent as one without news.
+const QUIET: Duration = Duration::from_mins(1);
+
 /// Wakes the one who asks at each notification. A lost connection is made anew.
 pub(super) async fn listen(pool: PgPool, news: Arc<Notify>) {
     loop {
@@ -22,12 +25,15 @@ pub(super) async fn listen(pool: PgPool, news: Arc<Notify>) {
     }
 }
 
-/// Until the connection is lost.
+/// Until the connection is lost, or silent for long.
 async fn hear(pool: &PgPool, news: &Notify) -> sqlx::Result<()> {
     let mut listener = PgListener::connect_with(pool).await?;
     listener.eager_reconnect(false);
     listener.listen(super::CHANNEL).await?;
-    while listener.try_recv().await?.is_some() {
+    while let Ok(received) = tokio::time::timeout(QUIET, listener.try_recv()).await {
+        if received?.is_none() {
+            break;
+        }
         news.notify_one();
     }
     Ok(())
@@ -42,7 +48,7 @@ pub(super) async fn poll(pool: PgPool, news: Arc<Notify>, end: End) {
     };
     let ask = move || {
         let pool = pool.clone();
-        async move { super::bounded(super::CALL, async { log::head(&mut *super::read(&pool).await?).await }).await }
+        async move { super::bounded(super::ASK, async { log::head(&mut *super::read(&pool).await?).await }).await }
     };
     end.follows(wait, ask).await;
 }

@@ -1,6 +1,8 @@
 //! PostgreSQL goes away and comes back.
 
-use upheld_store::testing::Database;
+use std::time::Duration;
+
+use upheld_store::testing::{Database, Relay};
 use upheld_store::{Postgres, Revision, Store, StoreError};
 
 use crate::support::{batch, fill, put, run, shown, until};
@@ -36,5 +38,35 @@ fn everything_goes_on_after_an_outage() {
         assert_eq!(shown(&one.state(None).await.unwrap()), "a=1@1 b=2@2");
         let end = other.follow();
         until("the other one hears of it", async || *end.borrow() == Revision(2)).await;
+    });
+}
+
+/// S11: a network that drops every packet. Calls that were given up hold no connection for good, and the end of the log is heard again as
+/// soon as new connections work.
+#[test]
+fn s11_a_silent_network_is_no_contact_and_leaves_nothing_behind() {
+    let Some(database) = Database::start() else { return };
+    run(async {
+        let url = database.fresh().await.unwrap();
+        let (relay, through) = Relay::before(&url).unwrap();
+        let (near, far) = (Postgres::connect(&url).await.unwrap(), Postgres::connect(&through).await.unwrap());
+        fill(&near, vec![vec![put("a", "1")]]).await;
+        let contact = far.contact().unwrap();
+        let told = || *contact.borrow();
+        until("the far one hears of it", async || told().head.revision == Revision(1)).await;
+
+        relay.cut();
+        // More calls than there are connections, each given up before it could end.
+        for _ in 0..15 {
+            tokio::time::timeout(Duration::from_millis(20), far.head()).await.unwrap_err();
+        }
+        fill(&near, vec![vec![put("b", "2")]]).await;
+        until("the last contact grows old", async || told().at.elapsed() > Duration::from_secs(1)).await;
+        assert_eq!(told().head.revision, Revision(1));
+
+        relay.heal();
+        until("the far one hears again", async || told().head.revision == Revision(2)).await;
+        until("calls work", async || far.head().await.is_ok()).await;
+        assert_eq!(shown(&far.state(None).await.unwrap()), "a=1@1 b=2@2");
     });
 }

@@ -1,7 +1,10 @@
 //! How the server is started from the command line.
 
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
 
 use clap::Args;
 use jiff::SignedDuration;
@@ -38,6 +41,10 @@ pub(crate) struct Serve {
     /// Compact older revisions, but keep them at least this long, for example 30d or 12h [default: keep all]
     #[arg(long, value_name = "TIME", value_parser = age)]
     pub(crate) keep_for: Option<SignedDuration>,
+    /// Refuse to answer when the store has not confirmed for this long that there is nothing newer, for example 30s; off for never
+    /// [default: the setting `max-stale`, which is off]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_stale: Option<MaxStale>,
     /// Also serve these files, and read them again when they change; repeatable
     #[arg(long, value_name = "PATH")]
     pub(crate) watch: Vec<PathBuf>,
@@ -55,6 +62,18 @@ pub(crate) struct Serve {
     /// Tokens, keys, rights, certificates and tokens of end users: see docs/security.md [default: a token that is printed once]
     #[arg(long, value_name = "FILE", env = "UPHELD_SECURITY")]
     pub(crate) security: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "UPHELD_BOOTSTRAP_TOKEN_FILE",
+        help = "A file with the token that may do everything, the same for all servers that share a store [default: the token in \
+                $UPHELD_BOOTSTRAP_TOKEN, or the setting `bootstrapToken` of --security]"
+    )]
+    pub(crate) bootstrap_token_file: Option<PathBuf>,
+    /// A file with what sessions of pages are sealed with, the same for all servers that share a store [default: what the bootstrap token
+    /// comes to, or the setting `sessionKey` of --security]
+    #[arg(long, value_name = "FILE", env = "UPHELD_SESSION_KEY_FILE")]
+    pub(crate) session_key_file: Option<PathBuf>,
     /// What those may do at most who do not say who they are [default: the setting `anonymous`, which is auto]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) anonymous: Option<AnonymousCallers>,
@@ -75,6 +94,62 @@ pub(crate) struct Serve {
     pub(crate) max_request_steps: Option<usize>,
     #[command(flatten, next_help_heading = "Operations")]
     pub(crate) operations: Operations,
+}
+
+/// For how long a server answers that does not hear from its store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum MaxStale {
+    /// As long as it lives.
+    #[default]
+    Off,
+    /// So long.
+    After(Duration),
+}
+
+impl MaxStale {
+    /// The store is asked three times a second: less would refuse answers of servers that are well.
+    const LEAST: Duration = Duration::from_secs(2);
+}
+
+impl FromStr for MaxStale {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(Self::Off);
+        }
+        let time = age(text).map_err(|wrong| format!("{wrong}, or `off`"))?.unsigned_abs();
+        if time < Self::LEAST {
+            return Err(format!("`{text}` is too short; at least {}s", Self::LEAST.as_secs()));
+        }
+        Ok(Self::After(time))
+    }
+}
+
+impl fmt::Display for MaxStale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off => f.write_str("off"),
+            Self::After(time) => write!(f, "{}s", time.as_secs()),
+        }
+    }
+}
+
+/// Options of `health`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Health {
+    #[arg(
+        value_name = "URL",
+        help = "The server [default: the one of this machine, at $UPHELD_LISTEN or 127.0.0.1:8181, with https if the file in \
+                $UPHELD_SECURITY has tls]"
+    )]
+    pub(crate) url: Option<String>,
+    /// Whether it is ready, and not only alive
+    #[arg(long)]
+    pub(crate) ready: bool,
+    /// How long it may take
+    #[arg(long, value_name = "TIME", value_parser = age, default_value = "3s")]
+    pub(crate) timeout: SignedDuration,
 }
 
 /// Options of `open`.

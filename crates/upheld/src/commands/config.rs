@@ -22,6 +22,7 @@ pub(super) fn run(session: &Session<'_>, show_origin: bool) -> Exit {
         ("schemas", name_of(&settings.schemas.value), &settings.schemas.origin),
         ("trust", settings.trust.value.join(", "), &settings.trust.origin),
         ("anonymous", name_of(&settings.anonymous.value), &settings.anonymous.origin),
+        ("max-stale", settings.max_stale.value.to_string(), &settings.max_stale.origin),
     ];
     let systems = settings.systems.iter().map(|(name, set)| (*name, set.value.join(", "), &set.origin));
     let rows: Vec<(&str, String, &String)> = rows.into_iter().chain(systems).collect();

@@ -141,7 +141,8 @@ fn readiness(asked: &Asked<'_>, found: &mut Vec<Finding>) -> Result<(), NoAnswer
         return Ok(());
     };
     let mut bad = |code, what: String, fix: &str| found.push(Finding::new(code, Weight::Bad, what, fix));
-    if matches!(ready.status, 401 | 403) {
+    // Whoever may not know more gets one word.
+    if matches!(ready.status, 401 | 403) || told.get("store").is_none() {
         let what = "its state is not told to this caller".to_owned();
         found.push(Finding::new("no-readiness", Weight::Risky, what, "put a token that may read into UPHELD_TOKEN"));
         return Ok(());

@@ -9,12 +9,12 @@ use upheld_engine::Companions;
 use upheld_loader::discover;
 use upheld_loader::load::Choices;
 use upheld_model::{Diagnostic, Fault};
-use upheld_server::config::{AccessApi, Anonymous, Limits, Security, StoreLocation, Trust};
+use upheld_server::config::{AccessApi, Anonymous, GivenSecret, Limits, Security, StoreLocation, Trust};
 use upheld_server::{Config, Contents, Running, StartError, start, telemetry};
 use upheld_store::Retention;
 
 use super::{Session, refuse, say};
-use crate::cli::{AnonymousCallers, Kept, Serve};
+use crate::cli::{AnonymousCallers, Kept, MaxStale, Serve};
 use crate::exit::Exit;
 use crate::load::is_settings;
 use crate::render::diagnostics;
@@ -69,6 +69,10 @@ pub(super) fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Dia
     let mut security =
         security.map_err(|error| Diagnostic::error(Fault::BadSetting, error.to_string()))?.unwrap_or_default();
     security.anonymous = anonymous(serve.anonymous.unwrap_or(session.settings.anonymous.value)).or(security.anonymous);
+    let token = std::env::var("UPHELD_BOOTSTRAP_TOKEN").ok().filter(|token| !token.is_empty()).map(GivenSecret::Text);
+    let named = serve.bootstrap_token_file.clone().map(GivenSecret::File);
+    security.bootstrap_token = named.or(token).or(security.bootstrap_token);
+    security.session_key = serve.session_key_file.clone().map(GivenSecret::File).or(security.session_key);
     security.hosts.extend(serve.host.iter().cloned());
     // Whoever serves files wants to see them change.
     let named = session.common.files.iter().map(PathBuf::from);
@@ -80,6 +84,10 @@ pub(super) fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Dia
     Ok(Config {
         listen: serve.listen,
         store,
+        max_stale: match serve.max_stale.unwrap_or(session.settings.max_stale.value) {
+            MaxStale::Off => None,
+            MaxStale::After(time) => Some(time),
+        },
         retention: Retention { keep_revisions: serve.keep_revisions, keep_for: serve.keep_for },
         watch,
         semantics: session.settings.semantics.value.clone(),

@@ -8,6 +8,7 @@ mod broken;
 mod commands;
 mod compliance;
 mod copied_kinds;
+mod deployment;
 mod documentation;
 mod explanations;
 mod interrupted;

@@ -437,6 +437,93 @@ fn a_folder_of_policies_is_served_where_nothing_else_is_named() {
 }
 
 #[test]
+fn s4_health_is_an_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), "", "--anonymous none");
+    let (url, port) = (server.address.clone(), server.address.rsplit_once(':').unwrap().1.to_owned());
+    let health = |arguments: &str, variables: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_upheld"));
+        command.arg("health").args(arguments.split_whitespace()).current_dir(folder.path()).env_clear();
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let (ok, ready) = ((Some(0), "ok\n".to_owned()), (Some(0), "{\"status\":\"ready\"}\n".to_owned()));
+    let short = |(code, told, _): (Option<i32>, String, String)| (code, told);
+    // What lies beside it does not matter, and neither does a proxy for other addresses.
+    std::fs::write(folder.path().join("upheld.yaml"), "flies: [a]\n").unwrap();
+    assert_eq!(short(health(&url, &[("http_proxy", "http://127.0.0.1:9")])), ok);
+    assert_eq!(short(health(&format!("--ready http://{url}"), &[])), ready);
+    assert_eq!(short(health(&format!("--server {url}"), &[])), ok);
+    assert_eq!(short(health("--ready", &[("UPHELD_LISTEN", &format!("0.0.0.0:{port}"))])), ready);
+    let (code, _, told) = health("", &[("UPHELD_LISTEN", "here")]);
+    assert!(code == Some(1) && told.contains("UPHELD_LISTEN: `here`"), "{told}");
+    assert_eq!(health("--timeout soon", &[]).0, Some(2));
+    server.end();
+    let (code, told, problem) = health(&url, &[]);
+    assert_eq!((code, told.as_str()), (Some(1), ""));
+    assert!(problem.contains("/healthz"), "{problem}");
+    // A port that takes connections and says nothing.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let (code, _, problem) = health(&format!("--timeout 1s {}", silent.local_addr().unwrap()), &[]);
+    assert!(code == Some(1) && problem.contains("timeout"), "{problem}");
+}
+
+/// S4: a server that encrypts is asked by an address that its certificate does not have.
+#[test]
+fn s4_health_of_a_server_that_encrypts() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = rcgen::generate_simple_self_signed(vec!["policies.example".to_owned()]).unwrap();
+    std::fs::write(folder.path().join("server.pem"), made.cert.pem()).unwrap();
+    std::fs::write(folder.path().join("server.key"), made.signing_key.serialize_pem()).unwrap();
+    std::fs::write(folder.path().join("security.yaml"), "tls: {certificate: server.pem, key: server.key}").unwrap();
+    let program = env!("CARGO_BIN_EXE_upheld");
+    let mut child = Command::new(program)
+        .args(["serve", "--listen", "127.0.0.1:0", "--ephemeral", "--security", "security.yaml"])
+        .current_dir(folder.path())
+        .env_clear()
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    told.read_line(&mut line).unwrap();
+    let address = line.trim().rsplit_once("https://").unwrap().1.to_owned();
+    let security = folder.path().join("security.yaml");
+    let health = Command::new(program)
+        .args(["health", "--ready"])
+        .env_clear()
+        .env("UPHELD_LISTEN", &address)
+        .env("UPHELD_SECURITY", &security)
+        .output();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let health = health.unwrap();
+    assert_eq!(health.status.code(), Some(0), "{}", text(&health.stderr));
+}
+
+#[test]
+fn s11_how_old_an_answer_may_be_is_a_setting() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = |variables: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_upheld"));
+        command.args(["config", "--show-origin", "-o", "json"]).current_dir(folder.path()).env_clear();
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        let json = serde_json::from_slice::<Json>(&output.stdout).unwrap_or_default();
+        (json["max-stale"].clone(), text(&output.stderr))
+    };
+    assert_eq!(shown(&[]).0, serde_json::json!({"value": "off", "origin": "default"}));
+    std::fs::write(folder.path().join("upheld.yaml"), "max-stale: 5m\n").unwrap();
+    assert_eq!(shown(&[]).0, serde_json::json!({"value": "300s", "origin": "upheld.yaml:1"}));
+    let variable = shown(&[("UPHELD_MAX_STALE", "30s")]).0;
+    assert_eq!(variable, serde_json::json!({"value": "30s", "origin": "environment UPHELD_MAX_STALE"}));
+    let wrong = shown(&[("UPHELD_MAX_STALE", "1s")]).1;
+    assert!(wrong.contains("`1s` is too short; at least 2s") && wrong.contains("UPHELD_MAX_STALE"), "{wrong}");
+    let wrong = run(folder.path(), "serve --max-stale soon");
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("or `off`"), "{}", text(&wrong.stderr));
+}
+
+#[test]
 fn anonymous_access_is_shown_with_its_origin() {
     let folder = tempfile::tempdir().unwrap();
     let shown = || text(&run(folder.path(), "config --show-origin -o json").stdout);

@@ -8,7 +8,7 @@ use upheld_loader::Format;
 use upheld_model::{Files, Severity, SourceId};
 use upheld_syntax::{json, parse};
 
-use super::{KeysLocation, Security};
+use super::{GivenSecret, KeysLocation, Security};
 use crate::auth::SecurityError;
 
 impl Security {
@@ -35,6 +35,11 @@ impl Security {
     fn below(mut self, folder: &Path) -> Self {
         let move_ = |path: &mut PathBuf| *path = folder.join(&*path);
         self.tokens.iter_mut().chain(&mut self.rights).for_each(move_);
+        for secret in self.bootstrap_token.iter_mut().chain(&mut self.session_key) {
+            if let GivenSecret::File(path) = secret {
+                move_(path);
+            }
+        }
         if let Some(tls) = &mut self.tls {
             move_(&mut tls.certificate);
             move_(&mut tls.key);
@@ -130,6 +135,8 @@ mod tests {
     fn everything_can_be_said() {
         let text = "
 tokens: /etc/upheld/tokens.yaml
+bootstrapToken: /etc/upheld/bootstrap
+sessionKey: /etc/upheld/session
 rights: /etc/upheld/rights.yaml
 tls:
   certificate: /etc/upheld/server.pem
@@ -156,6 +163,9 @@ enforcement:
 ";
         let security = read(text).unwrap();
         assert_eq!(security.tokens.as_deref(), Some(Path::new("/etc/upheld/tokens.yaml")));
+        let file = |path: &str| Some(GivenSecret::File(path.into()));
+        assert_eq!(security.bootstrap_token, file("/etc/upheld/bootstrap"));
+        assert_eq!(security.session_key, file("/etc/upheld/session"));
         let known = Known { name: "ci".to_owned(), roles: vec!["author".to_owned()], groups: Vec::new() };
         let clients = Clients {
             authority: "/etc/upheld/clients.pem".into(),
@@ -193,12 +203,13 @@ enforcement:
         let path = folder.path().join("security.yaml");
         std::fs::write(
             &path,
-            "{tokens: tokens.yaml, jwt: {keys: {file: keys.json}, audiences: [a]},
+            "{tokens: tokens.yaml, bootstrapToken: secrets/token, jwt: {keys: {file: keys.json}, audiences: [a]},
             enforcement: {jwt: [{keys: {file: users.json}, audiences: [a], issuers: [b]}]}}",
         )
         .unwrap();
         let security = Security::read(&path).unwrap();
         assert_eq!(security.tokens, Some(folder.path().join("tokens.yaml")));
+        assert_eq!(security.bootstrap_token, Some(GivenSecret::File(folder.path().join("secrets/token"))));
         assert_eq!(security.jwt.unwrap().keys, KeysLocation::File(folder.path().join("keys.json")));
         let users = folder.path().join("users.json");
         assert_eq!(security.enforcement.jwt[0].issuer.keys, KeysLocation::File(users));

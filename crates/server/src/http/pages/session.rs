@@ -1,5 +1,5 @@
-//! Who reads: signing in and out with a token, and the choice of light or dark. A token is kept in a cookie that no script reads and that only
-//! these pages take; endpoints never look at it, so no page of others can use it.
+//! Who reads: signing in and out with a token, and the choice of light or dark. A session is kept in a cookie that no script reads and that
+//! only these pages take; endpoints never look at it, so no page of others can use it.
 
 use std::time::Duration;
 
@@ -10,8 +10,11 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use upheld_pages::{Address, sign_in as asked};
+use upheld_store::machine;
 
-use super::visit::{Said, Site, THEME, TOKEN, Visit, Wish};
+use super::visit::{Said, Site, THEME, Visit, Wish};
+use crate::auth::{LASTS, NoSession};
+use crate::config::Config;
 use crate::problem::Problem;
 
 /// Where one says who one is.
@@ -67,7 +70,7 @@ pub(super) struct SignIn {
     next: String,
 }
 
-/// Keeps a token that is accepted.
+/// Begins a session of a token that is accepted.
 pub(super) async fn sign_in(Sent { mut visit, said: SignIn { token, next } }: Sent<SignIn>) -> Response {
     let token = token.trim();
     let next = local(&next).to_owned();
@@ -92,18 +95,34 @@ pub(super) async fn sign_in(Sent { mut visit, said: SignIn { token, next } }: Se
         visit.headers.remove(header::AUTHORIZATION);
         return visit.plain(StatusCode::UNAUTHORIZED, &asked(&next, Some(&detail)));
     }
-    leads(&next, &cookie(&visit, TOKEN, token, "HttpOnly; SameSite=Strict"))
+    let config = &visit.app().config;
+    match visit.app().auth.sessions().begin(token, machine::now()) {
+        Ok(session) => {
+            let rest = format!("HttpOnly; SameSite=Strict; Max-Age={}", LASTS.as_secs());
+            leads(&next, &cookie(config, cookie_name(config), &session, &rest))
+        }
+        Err(NoSession::TooLong) => {
+            let detail =
+                "This token is too long: no browser keeps a session of it. Sign in with one that has fewer claims.";
+            visit.plain(StatusCode::BAD_REQUEST, &asked(&next, Some(detail)))
+        }
+        Err(NoSession::Unsealed) => {
+            let detail = "No session can begin just now.";
+            visit.plain(StatusCode::INTERNAL_SERVER_ERROR, &asked(&next, Some(detail)))
+        }
+    }
 }
 
-/// Forgets the token.
+/// Forgets the session.
 pub(super) async fn sign_out(Sent { visit, said: () }: Sent<()>) -> Response {
-    leads("/", &cookie(&visit, TOKEN, "", "HttpOnly; SameSite=Strict; Max-Age=0"))
+    let config = &visit.app().config;
+    leads("/", &cookie(config, cookie_name(config), "", "HttpOnly; SameSite=Strict; Max-Age=0"))
 }
 
 /// Light or dark, for a year.
 pub(super) async fn theme(visit: Visit) -> Response {
     let theme = if visit.value("theme") == "dark" { "dark" } else { "light" };
-    leads(local(visit.value("next")), &cookie(&visit, THEME, theme, "SameSite=Strict; Max-Age=31536000"))
+    leads(local(visit.value("next")), &cookie(&visit.app().config, THEME, theme, "SameSite=Strict; Max-Age=31536000"))
 }
 
 /// News, as whoever looks may hear it.
@@ -111,11 +130,17 @@ pub(super) async fn events(visit: Visit) -> Response {
     visit.pass_on(Wish { accept: "text/event-stream", ..Wish::default() }, &Address::of("/v1/events")).await
 }
 
-fn cookie(visit: &Visit, name: &str, value: &str, rest: &str) -> String {
-    let config = &visit.app().config;
-    let encrypted =
-        config.security.tls.is_some() || config.public_url.as_deref().is_some_and(|url| url.starts_with("https:"));
-    let secure = if encrypted { "; Secure" } else { "" };
+/// The cookie that has the session. Over an encrypted connection browsers see to it that no other host and no plain page can set it.
+pub(super) fn cookie_name(config: &Config) -> &'static str {
+    if is_encrypted(config) { "__Host-upheld-session" } else { "upheld-session" }
+}
+
+fn is_encrypted(config: &Config) -> bool {
+    config.security.tls.is_some() || config.public_url.as_deref().is_some_and(|url| url.starts_with("https:"))
+}
+
+fn cookie(config: &Config, name: &str, value: &str, rest: &str) -> String {
+    let secure = if is_encrypted(config) { "; Secure" } else { "" };
     format!("{name}={value}; Path=/; {rest}{secure}")
 }
 

@@ -12,9 +12,12 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value as Json, json};
 use tower::ServiceExt;
 use upheld_pages::{Address, Around, Health, Medium, Page, Reader, Section, problem};
+use upheld_store::machine;
 
 use super::super::stamp::Told;
+use super::session;
 use crate::app::Shared;
+use crate::auth::Secret;
 use crate::connection::Connection;
 
 /// What all pages share.
@@ -25,8 +28,6 @@ pub(super) struct Site {
     pub(super) api: Router,
 }
 
-/// The cookie that has the token of whoever signed in.
-pub(super) const TOKEN: &str = "upheld-token";
 /// The cookie that has their choice of light or dark.
 pub(super) const THEME: &str = "upheld-theme";
 
@@ -60,6 +61,8 @@ pub(super) struct Visit {
     pub(super) uri: Uri,
     pub(super) headers: HeaderMap,
     connection: Option<Connection>,
+    /// The token of whoever signed in.
+    token: Option<Secret>,
     /// The query, in its order.
     pub(super) query: Vec<(String, String)>,
     /// What is wrong with files, as far as they may know.
@@ -76,9 +79,12 @@ impl FromRequestParts<Site> for Visit {
             uri: parts.uri.clone(),
             headers: parts.headers.clone(),
             connection: parts.extensions.get::<Connection>().cloned(),
+            token: None,
             query: query.map(|Query(pairs)| pairs).unwrap_or_default(),
             broken: Vec::new(),
         };
+        let session = visit.cookie(session::cookie_name(&visit.app().config));
+        visit.token = session.and_then(|session| visit.app().auth.sessions().token(session, machine::now()));
         if visit.app().folders.problem().is_some()
             && let Ok(ready) = visit.get(Address::of("/readyz")).await
         {
@@ -258,8 +264,8 @@ impl Visit {
         {
             headers.insert(header::HOST, host);
         }
-        if let Some(token) = self.token().filter(|_| !self.headers.contains_key(header::AUTHORIZATION))
-            && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {token}"))
+        if let Some(token) = self.token.as_ref().filter(|_| !self.headers.contains_key(header::AUTHORIZATION))
+            && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
         {
             value.set_sensitive(true);
             headers.insert(header::AUTHORIZATION, value);
@@ -281,11 +287,6 @@ impl Visit {
         }
         let Ok(response) = self.site.api.clone().oneshot(request).await;
         response
-    }
-
-    /// The token that the browser keeps.
-    fn token(&self) -> Option<&str> {
-        self.cookie(TOKEN)
     }
 
     fn cookie(&self, name: &str) -> Option<&str> {
@@ -341,7 +342,7 @@ impl Visit {
             address: self.address(),
             health: if self.app().folders.problem().is_some() { Health::LastGood } else { Health::Current },
             broken: self.broken.clone(),
-            reader: if self.token().is_some() { Reader::SignedIn } else { Reader::Anonymous },
+            reader: if self.token.is_some() { Reader::SignedIn } else { Reader::Anonymous },
             theme: self.cookie(THEME).filter(|theme| ["light", "dark"].contains(theme)).map(str::to_owned),
             ..Around::default()
         }

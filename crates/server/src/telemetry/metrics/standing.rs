@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU64;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
@@ -20,6 +20,8 @@ pub(crate) struct ServerState<'a> {
     pub(crate) view: &'a View,
     /// The end of the log, as far as it is known here.
     pub(crate) head: Revision,
+    /// For how long the view may be out of date.
+    pub(crate) staleness: Duration,
     /// What keeps the files out of the view, if anything does.
     pub(crate) problem: Option<&'a Broken>,
     /// Whether whoever asks may know how many documents there are.
@@ -60,6 +62,7 @@ pub(super) struct Gauges {
     revision: Number,
     lag: Number,
     age: Number,
+    staleness: Number,
     build: Number,
     policies: Number,
     objects: Number,
@@ -75,6 +78,8 @@ impl Gauges {
         let mut gauge = |name: &str, help: &str, gauge: &Number| registry.register(name, help, gauge.clone());
         gauge("upheld_snapshot_revision", "The revision that is served", &self.revision);
         gauge("upheld_snapshot_age_seconds", "Age of the snapshot", &self.age);
+        let help = "Time since the store last confirmed that the snapshot is the newest";
+        gauge("upheld_snapshot_staleness_seconds", help, &self.staleness);
         gauge("upheld_snapshot_build_seconds", "Time that building the snapshot took", &self.build);
         gauge("upheld_snapshot_policies", "Policies in the snapshot", &self.policies);
         gauge("upheld_snapshot_objects", "Objects in the snapshot", &self.objects);
@@ -89,11 +94,12 @@ impl Gauges {
     }
 
     pub(super) fn set(&self, standing: &ServerState<'_>) {
-        let ServerState { view, head, problem, .. } = *standing;
+        let ServerState { view, head, staleness, problem, .. } = *standing;
         let snapshot = &view.loaded.snapshot;
         self.revision.set(number(view.revision().0));
         self.lag.set(number(head.0.saturating_sub(view.revision().0)));
         self.age.set(machine::now().duration_since(view.built).as_secs_f64().max(0.0));
+        self.staleness.set(staleness.as_secs_f64());
         self.build.set(view.took.as_secs_f64());
         self.policies.set(number(snapshot.policies().len() as u64));
         self.objects.set(number(snapshot.objects().len() as u64));

@@ -11,7 +11,8 @@ use crate::view::View;
 
 fn text(metrics: &Metrics) -> String {
     let view = View::build(Arc::new(State::default()), Contents::default(), &Arc::default()).unwrap();
-    metrics.text(&ServerState { view: &view, head: Revision(3), problem: None, sizes: Sizes::Told })
+    let (head, staleness) = (Revision(3), Duration::from_millis(1500));
+    metrics.text(&ServerState { view: &view, head, staleness, problem: None, sizes: Sizes::Told })
 }
 
 fn answer(status: StatusCode) -> Response<()> {
@@ -85,6 +86,7 @@ fn where_the_server_stands_is_looked_up() {
     let working = metrics.working();
     let away = text(&metrics);
     has(&away, "upheld_revision_lag 3.0");
+    has(&away, "upheld_snapshot_staleness_seconds 1.5");
     has(&away, "upheld_snapshot_documents 0.0");
     has(&away, "upheld_store_up 0");
     has(&away, r#"upheld_store_errors_total{sort="unreachable"} 1"#);

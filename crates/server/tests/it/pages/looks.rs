@@ -370,7 +370,7 @@ fn somebody_signs_in_with_a_token_of_an_identity_provider() {
     let mut browser = browser.into_inner();
     let told = browser.eval("document.body.textContent");
     assert!(told.as_str().unwrap().contains("Sign out") && !told.as_str().unwrap().contains("Sign in"), "{told}");
-    assert_eq!(browser.eval("document.cookie.includes('upheld-token')"), false, "no script reads it");
+    assert_eq!(browser.eval("document.cookie.includes('upheld-session')"), false, "no script reads it");
     assert_eq!(browser.eval("fetch('/v1/policies').then((said) => said.status)"), 401, "endpoints do not take it");
     browser.open(&format!("{base}/history"));
     assert_eq!(browser.eval("document.querySelector('h1').textContent"), "0 revisions written.");

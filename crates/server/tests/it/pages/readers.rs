@@ -2,13 +2,15 @@
 
 use std::fs;
 
+use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use upheld_server::Config;
-use upheld_server::config::{Anonymous, Security};
+use upheld_server::config::{Anonymous, GivenSecret, KeysLocation, Security};
 
 use super::html::page;
 use super::{PAGES, browse};
+use crate::auth::issuer::{self, Issuer};
 use crate::support::{Answer, Served};
 
 pub(super) const TOKEN: &str = "upheld_known-0123456789abcdef0123456789abcdef";
@@ -80,7 +82,7 @@ fn pages_are_not_shown_under_names_of_others() {
 }
 
 #[test]
-fn signing_in_keeps_the_token_in_a_cookie_that_only_pages_take() {
+fn signing_in_begins_a_session_in_a_cookie_that_only_pages_take() {
     let folder = tempfile::tempdir().unwrap();
     let served = with_tokens(&folder, None);
     let here = served.base().to_owned();
@@ -105,6 +107,109 @@ fn signing_in_keeps_the_token_in_a_cookie_that_only_pages_take() {
     assert_eq!(served.ask("GET", "/v1/policies", &[("cookie", &own)], "").status, 401);
     let out = send_plain(&served, "/sign-out", &here, "");
     assert!(out.header("set-cookie").unwrap().contains("Max-Age=0"));
+}
+
+/// S11: the cookie held the raw token.
+#[test]
+fn s11_a_session_has_no_token_in_it_and_ends_with_its_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = with_tokens(&folder, None);
+    let answer = send_plain(&served, "/sign-in", served.base(), &format!("token={TOKEN}"));
+    let set = answer.header("set-cookie").unwrap();
+    assert!(set.starts_with("upheld-session=") && set.contains("; Max-Age=28800"), "{set}");
+    assert!(!set.contains("upheld_") && !set.contains("0123456789abcdef"), "{set}");
+    let own = cookie(&answer);
+    let page = |cookie: &str| served.ask("GET", "/policies", &[HTML, ("cookie", cookie)], "").status;
+    assert_eq!(page(&own), 200);
+    // The cookie is no token, and a token is no cookie.
+    let session = own.split_once('=').unwrap().1.to_owned();
+    let bearer = format!("Bearer {session}");
+    assert_eq!(served.ask("GET", "/v1/policies", &[("authorization", &bearer)], "").status, 401);
+    for other in [format!("upheld-session={TOKEN}"), format!("upheld-token={TOKEN}"), format!("{own}AA")] {
+        assert_eq!(page(&other), 401, "{other}");
+    }
+    // What the file of tokens does not have any more ends at once.
+    fs::write(folder.path().join("tokens.yaml"), "tokens: []").unwrap();
+    served.reload();
+    assert_eq!(page(&own), 401);
+}
+
+/// S11: tokens of an issuer are held against its keys at each request, too.
+#[test]
+fn s11_a_session_of_a_token_of_an_issuer_ends_with_the_keys_of_that_issuer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys.json");
+    let issuer = Issuer::new("k1");
+    fs::write(&path, issuer.set()).unwrap();
+    let served = issuer::served(KeysLocation::File(path.clone()));
+    let sign_in = |claims: &Json| {
+        let token = issuer.sign(&issuer::claims(claims));
+        send_plain(&served, "/sign-in", served.base(), &format!("token={token}"))
+    };
+    let answer = sign_in(&json!({}));
+    let own = cookie(&answer);
+    let page = || served.ask("GET", "/policies", &[HTML, ("cookie", &own)], "").status;
+    assert_eq!((answer.status, page()), (303, 200));
+    let long = sign_in(&json!({"groups": vec!["x".repeat(100); 40]}));
+    assert_eq!((long.status, long.header("set-cookie")), (400, None));
+    assert!(super::html::page(&long.text).text().contains("too long"), "{}", long.text);
+    fs::write(&path, Issuer::new("k2").set()).unwrap();
+    served.reload();
+    assert_eq!(page(), 401);
+}
+
+/// S11: whoever encrypts keeps other hosts and plain pages from setting the cookie.
+#[test]
+fn s11_the_cookie_of_an_encrypted_server_belongs_to_its_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tokens.yaml");
+    let hash = Sha256::digest(TOKEN.as_bytes());
+    fs::write(&path, format!("tokens: [{{name: known, roles: [admin], sha256: '{hash:x}'}}]")).unwrap();
+    let security = Security { tokens: Some(path), ..Security::default() };
+    let public_url = Some("https://policies.example".to_owned());
+    let served = Served::guarded(Config { security, public_url, ..Config::default() });
+    let answer = send_plain(&served, "/sign-in", "https://policies.example", &format!("token={TOKEN}"));
+    let set = answer.header("set-cookie").unwrap();
+    assert!(set.starts_with("__Host-upheld-session="), "{set}");
+    assert!(set.ends_with("; Secure") && set.contains("; Path=/;") && !set.contains("Domain"), "{set}");
+    let (host, own) = (("host", "policies.example"), cookie(&answer));
+    assert_eq!(served.ask("GET", "/policies", &[HTML, host, ("cookie", &own)], "").status, 200);
+    let plain = own.strip_prefix("__Host-").unwrap();
+    assert_eq!(served.ask("GET", "/policies", &[HTML, host, ("cookie", plain)], "").status, 401);
+}
+
+/// S4: servers with the same key share sessions, and others do not.
+#[test]
+fn s4_a_session_holds_on_every_server_with_the_same_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = |key: Option<GivenSecret>, token: Option<GivenSecret>| {
+        let path = folder.path().join("tokens.yaml");
+        let hash = Sha256::digest(TOKEN.as_bytes());
+        fs::write(&path, format!("tokens: [{{name: known, roles: [admin], sha256: '{hash:x}'}}]")).unwrap();
+        let (tokens, session_key) = (Some(path), key);
+        let security = Security { tokens, session_key, bootstrap_token: token, ..Security::default() };
+        Served::guarded(Config { security, ..Config::default() })
+    };
+    let text = |text: &str| Some(GivenSecret::Text(text.to_owned()));
+    let key = || text("0123456789abcdef0123456789abcdef");
+    let token = || text("upheld_bootstrap-0123456789abcdef0123456789");
+    let holds = |one: &Served, other: &Served| {
+        let own = cookie(&send_plain(one, "/sign-in", one.base(), &format!("token={TOKEN}")));
+        other.ask("GET", "/policies", &[HTML, ("cookie", &own)], "").status == 200
+    };
+    assert!(holds(&start(key(), None), &start(key(), token())));
+    assert!(holds(&start(None, token()), &start(None, token())));
+    assert!(!holds(&start(None, None), &start(None, None)), "keys that nobody gave");
+    assert!(!holds(&start(key(), None), &start(None, token())));
+    // The token that is given counts beside those of the file.
+    let served = start(None, token());
+    let given = [("authorization", "Bearer upheld_bootstrap-0123456789abcdef0123456789")];
+    let known = format!("Bearer {TOKEN}");
+    for _ in 0..2 {
+        assert_eq!(served.ask("GET", "/metrics", &given, "").status, 200);
+        assert_eq!(served.ask("GET", "/metrics", &[("authorization", &known)], "").status, 200);
+        served.reload();
+    }
 }
 
 #[test]

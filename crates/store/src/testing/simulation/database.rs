@@ -12,8 +12,8 @@ use tokio::sync::{OwnedMutexGuard, oneshot};
 use super::tables::{Row, Tables};
 use super::{Machine, Random, lock};
 use crate::log::{self, Database, End, Link, Value, Work};
-use crate::machine::{self, Task};
-use crate::{Entry, Result, Revision, Store, StoreError};
+use crate::machine::{self, Moment, Task};
+use crate::{Contact, Entry, Result, Revision, Store, StoreError};
 
 /// How often a server asks where the log ends.
 const EVERY: Duration = Duration::from_millis(300);
@@ -122,8 +122,9 @@ impl SimulatedDatabase {
     /// The store in it, as a server sees it by a wire. To be called on the machine of the server.
     pub async fn open(&self, wire: &Wire) -> Result<Arc<dyn Store>> {
         let access = Access { database: self.clone(), wire: wire.clone() };
+        let at = Moment::now();
         let mut session = access.begin(Kind::Reads).await?;
-        let end = End::at(log::head(&mut *session).await?.revision);
+        let end = End::at(Contact { head: log::head(&mut *session).await?, at });
         let ask = move || {
             let access = access.clone();
             async move { log::head(&mut *access.begin(Kind::Reads).await?).await }
