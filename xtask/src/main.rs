@@ -6,6 +6,7 @@
 //! cargo xtask seeds 10        the properties again, on ten other sets of random cases
 //! cargo xtask soak --minutes 60   a server under mixed load: memory, file handles and latency over time
 //! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `kuma`, `gateway`, `access`, `analysis`, `comply`, `server`
+//! cargo xtask fuzz --minutes 60   everything that reads foreign bytes, with bytes of all sorts
 //! cargo xtask pages           pictures of every web page in target/pages, light and dark, wide and narrow
 //! cargo xtask bench tools     how long the program takes to start, to answer from many files, and to complete names
 //! cargo xtask dist            an archive to give away, with its checksum; a Debian package; a folder for an image
@@ -14,6 +15,8 @@
 mod chromium;
 mod debian;
 mod dist;
+mod fuzz;
+mod licences;
 mod postgres;
 mod python;
 mod speed;
@@ -35,13 +38,15 @@ cargo xtask COMMAND
   lint           clippy, warnings denied
   doc            build the documentation, warnings denied
   conformance    run the corpora, where they are
-  audit          known weaknesses of what this is made of, where cargo-deny and its data can be had
+  audit          licences of what this is made of; and its known weaknesses, where cargo-deny and its data can be had
   seeds [ROUNDS] the properties on other random cases than those of `test`; a round that fails prints its seed
   bench NAME     measure; NAME is one of: select, kuma, gateway, access, analysis, comply, server; `server --attack` with strangers,
                  `server --envoy` behind a real Envoy, `server --pages` for the web pages of a large world
   bench tools    how long the program takes to start, to answer from 2 000 files, and to complete names
   soak --minutes N
                  a server under mixed load for N minutes: memory, file handles and latency over time
+  fuzz --minutes N [TARGET…]
+                 everything that reads foreign bytes, with bytes of all sorts, for N minutes together; takes a compiler of C++
   pages          pictures of every web page in target/pages, light and dark, wide and narrow; takes Chromium
   dist           in target/dist-archive: an archive to give away with checksum, SBOM and third-party notices, a Debian
                  package, and a folder that an image is built of; their sizes, and how long the program takes to start
@@ -81,6 +86,19 @@ fn main() -> ExitCode {
         ["soak", ..] => {
             eprintln!(
                 "how long? `cargo xtask soak --minutes 60`; `cargo xtask seeds` runs the properties on other cases"
+            );
+            return ExitCode::from(2);
+        }
+        ["fuzz", "--minutes", minutes, only @ ..] => match minutes.parse() {
+            Ok(minutes) => fuzz::fuzz(minutes, only),
+            Err(_) => {
+                eprintln!("`{minutes}` is not a number of minutes");
+                return ExitCode::from(2);
+            }
+        },
+        ["fuzz", ..] => {
+            eprintln!(
+                "how long? `cargo xtask fuzz --minutes 60`, or `cargo xtask fuzz --minutes 5 read_yaml` for one target"
             );
             return ExitCode::from(2);
         }
@@ -229,14 +247,20 @@ fn conformance(rest: &[&str]) -> bool {
     cargo(&build) && run(command, &["conformance"].iter().chain(rest).copied().collect::<Vec<_>>().join(" "))
 }
 
-/// Known weaknesses. Their list is kept at github.com/rustsec/advisory-db and in no registry: without the network, or without cargo-deny,
-/// nobody can look, and that is said.
+/// Licences, which need no network, and known weaknesses. Their list is kept at github.com/rustsec/advisory-db and in no registry: without the
+/// network, or without cargo-deny, nobody can look, and that is said.
 fn audit() -> bool {
+    if !licences::check() {
+        return false;
+    }
     if !runs(&cargo_name(), &["deny", "--version"]) {
         println!(
             "note: cargo-deny is not installed, so nobody looked for known weaknesses: cargo install --locked cargo-deny"
         );
         return true;
+    }
+    if !cargo(&["deny", "--offline", "check", "licenses", "bans", "sources"]) {
+        return false;
     }
     if !runs(&cargo_name(), &["deny", "fetch", "db"]) {
         println!(
@@ -244,7 +268,7 @@ fn audit() -> bool {
         );
         return true;
     }
-    cargo(&["deny", "check", "advisories", "bans", "sources"])
+    cargo(&["deny", "check", "advisories"])
 }
 
 fn bench(rest: &[&str]) -> bool {

@@ -74,7 +74,7 @@ pub use self::status::{
 pub use self::tested::{
     Coverage, CoveredClause, CoveredPolicy, Difference, INVARIANT, Summary, TestReport, TestState, Tested,
 };
-pub use self::visible::visible;
+pub use self::visible::{Visible, steers, visible, visible_json, visible_lines};
 
 /// What the policies of one kind come to for one thing, and why.
 #[derive(Clone, Debug, Serialize)]

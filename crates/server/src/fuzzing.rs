@@ -1,11 +1,21 @@
-//! Any bytes as the bodies of requests: whatever comes, the server answers, and the fault is never its own.
+//! Any bytes as requests: whatever comes, the server answers, and the fault is never its own. And any bytes for all other readers of
+//! foreign bytes, in [`TARGETS`].
 //!
-//! Not part of the interface: for the fuzz target `server_requests` and its short run.
+//! Not part of the interface: for the long fuzz run of the folder `fuzz` and its short run in the tests.
+
+mod documents;
+mod files;
+mod readers;
+mod requests;
+mod targets;
+
+pub use targets::{Fuzzed, TARGETS};
 
 use axum::body::Body;
+use axum::http::request::Builder;
 use axum::http::{Request, StatusCode, header};
 use prost::Message;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 
 use crate::config::{Config, Limits, Security};
 use crate::grpc::proto::envoy::service::auth::v3::CheckResponse;
@@ -68,16 +78,20 @@ const ENDPOINTS: [Endpoint; 17] = [
 impl Target {
     /// Starts a server with one policy in memory; the port that it takes is not used.
     pub fn start() -> Result<Self, String> {
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
-        let limits = Limits { batch: 100, ..Limits::default() };
-        let config = Config { limits, security: Security::open(), ..Config::default() };
-        let server = runtime.block_on(Unlisted::start(config)).map_err(|error| error.to_string())?;
-        let target = Self { runtime, server };
+        let target = Self::start_with(Config { security: Security::open(), ..Config::default() })?;
         let stored = target.ask("/v1/revisions", LINES, POLICY.to_vec())?;
         if stored.status != StatusCode::CREATED {
             return Err(format!("the policy is not stored: {stored:?}"));
         }
         Ok(target)
+    }
+
+    fn start_with(config: Config) -> Result<Self, String> {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+        let limits = Limits { batch: 100, ..Limits::default() };
+        let server = runtime.block_on(Unlisted::start(Config { limits, ..config })).map_err(|error| error.to_string())?;
+        Ok(Self { runtime, server })
     }
 
     /// What is understood, as bytes for [`Target::check`]: something to begin with.
@@ -95,9 +109,21 @@ impl Target {
         if right { Ok(answer.is_understood()) } else { Err(format!("{}: {answer:?}", endpoint.path)) }
     }
 
+    /// Sends a request without its body as it is; what is wrong with the answer is the error.
+    fn check_request(&self, request: Builder, body: Vec<u8>) -> Result<(), String> {
+        // What cannot be a request never comes so far.
+        let Ok(request) = request.body(Body::from(body)) else { return Ok(()) };
+        let shown = format!("{} {}", request.method(), request.uri());
+        let answer = self.send(request)?;
+        if answer.is_of_http() { Ok(()) } else { Err(format!("{shown}: {answer:?}")) }
+    }
+
     fn ask(&self, path: &str, content: &str, body: Vec<u8>) -> Result<Answer, String> {
         let request = Request::post(path).header(header::CONTENT_TYPE, content).header("te", "trailers");
-        let request = request.body(Body::from(body)).map_err(|error| error.to_string())?;
+        self.send(request.body(Body::from(body)).map_err(|error| error.to_string())?)
+    }
+
+    fn send(&self, request: Request<Body>) -> Result<Answer, String> {
         self.runtime.block_on(self.server.ask(request))
     }
 }
@@ -118,7 +144,9 @@ impl Answer {
     fn is_of_http(&self) -> bool {
         let content = self.headers.get(header::CONTENT_TYPE).map_or(&[][..], |content| content.as_bytes());
         let json = content.ends_with(b"json");
-        !self.status.is_server_error() && (!json || serde_json::from_slice::<serde_json::Value>(&self.body).is_ok())
+        // 501 says that an edition does not have what was asked for.
+        let failed = self.status.is_server_error() && self.status != StatusCode::NOT_IMPLEMENTED;
+        !failed && (!json || serde_json::from_slice::<serde_json::Value>(&self.body).is_ok())
     }
 
     /// A message that cannot be read is refused, all others get an answer that does not come from a failure.

@@ -31,8 +31,6 @@ mod test;
 #[cfg(feature = "server")]
 mod transfer;
 
-use std::io::Write;
-
 use upheld_answers::{Answer, Options, Question, Refused, Resolved, Words, World, verdict_of};
 use upheld_loader::LeftAside;
 use upheld_loader::load::{Broken, Loaded};
@@ -43,7 +41,8 @@ use crate::cli::{self, Cli, Command, Common};
 use crate::config::{BadSettings, Setting, Settings, settings};
 use crate::exit::Exit;
 use crate::remote::{NoAnswer, Server};
-use crate::render::{Screen, diagnostics, hints, screen};
+use crate::render::text::text;
+use crate::render::{Screen, diagnostics, hints, print_aside, screen};
 use crate::report::{Depth, Report};
 use crate::{demo, load, watch};
 
@@ -361,8 +360,7 @@ impl From<Resolved> for Exit {
 
 /// Talks to the person, not to the pipe.
 pub(crate) fn say(text: &str) {
-    let mut err = anstream::stderr().lock();
-    drop(writeln!(err, "{}", hints::with_sources(text)));
+    print_aside(&text!("{}\n", hints::with_sources(text)));
 }
 
 /// What an earlier run of a command found, out of a file.

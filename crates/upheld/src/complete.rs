@@ -7,6 +7,7 @@ use upheld_dialects::dialects;
 use upheld_engine::Snapshot;
 
 use crate::cli::Common;
+use crate::report::steers;
 use crate::{config, load};
 
 /// Kinds of policies.
@@ -48,7 +49,9 @@ fn candidates(current: &OsStr, names: impl Fn(&Snapshot) -> Vec<String>) -> Vec<
     let mut names = names(&loaded.snapshot);
     names.sort();
     names.dedup();
-    names.into_iter().filter(|name| name.starts_with(current.as_ref())).map(CompletionCandidate::new).collect()
+    // A shell would put a name that steers on the screen as it is.
+    let fitting = names.into_iter().filter(|name| name.starts_with(current.as_ref()) && !name.contains(steers));
+    fitting.map(CompletionCandidate::new).collect()
 }
 
 fn text(snapshot: &Snapshot, symbol: upheld_model::Sym) -> String {

@@ -11,7 +11,8 @@ use crate::commands::{Session, say};
 use crate::config::{Setting, Settings};
 use crate::exit::Exit;
 use crate::render::style::{ANSWER, HEADING, paint};
-use crate::render::{Screen, diagnostics};
+use crate::render::text::{Text, text};
+use crate::render::{Screen, diagnostics, print_usage};
 
 /// How the demo is named on the command line: `-f builtin:demo`.
 pub(crate) const NAME: &str = "builtin:demo";
@@ -55,29 +56,32 @@ pub(crate) fn run(session: &Session<'_>, write: Option<&Path>) -> Exit {
     let Screen { format, width, verbose, ascii } = session.screen;
     let demo = Session { settings, screen: Screen { format, width, verbose, ascii }, common: &common, server: None };
     // Programs that ask for data get no prose around it.
-    let say_text = |text: &str| {
+    let say_text = |text: Text| {
         if session.screen.for_people() {
-            session.screen.print(text);
+            session.screen.print(&text);
         }
     };
     let headline = "Five questions about a small shop. Each is a command that you can run yourself.";
-    say_text(&format!("{}\n", paint(ANSWER, headline)));
+    say_text(text!("{}\n", paint(ANSWER, headline)));
     for (number, (title, arguments)) in (1..).zip(QUESTIONS) {
-        say_text(&format!("\n{}\n", paint(HEADING, &format!("{number}. {title}"))));
-        say_text(&format!("$ {program} {arguments} -f {NAME}\n\n"));
+        say_text(text!("\n{}\n", paint(HEADING, &format!("{number}. {title}"))));
+        say_text(text!("$ {} {} -f {}\n\n", program, arguments, NAME));
         let words = std::iter::once("upheld").chain(arguments.split_whitespace());
         match Cli::try_parse_from(words) {
             Ok(cli) => demo.run(&cli.command),
             Err(error) => {
-                drop(error.print());
+                print_usage(&error);
                 return Exit::Failed;
             }
         };
     }
-    say_text(&format!(
-        "\nNext\n  {program} demo --write shop        the same files, to look at and to change\n  \
-         {program} list -f shop             what is in a folder: yours, too\n  \
-         {program} explain --help           all that can be asked\n"
+    say_text(text!(
+        "\nNext\n  {} demo --write shop        the same files, to look at and to change\n  \
+         {} list -f shop             what is in a folder: yours, too\n  \
+         {} explain --help           all that can be asked\n",
+        program,
+        program,
+        program
     ));
     Exit::Yes
 }

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::render::print_usage;
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -31,7 +33,6 @@ impl From<Exit> for ExitCode {
 
 /// Prints what the argument parser has to say: help and version go to standard output and are fine.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    // A closed pipe is not a reason to complain.
-    drop(error.print());
+    print_usage(error);
     if error.use_stderr() { Exit::Failed.into() } else { Exit::Yes.into() }
 }

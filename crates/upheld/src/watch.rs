@@ -13,8 +13,8 @@ use upheld_model::{Diagnostic, Fault, Files};
 use crate::commands::say;
 use crate::config::project_file;
 use crate::exit::Exit;
+use crate::render::clear_screen;
 use crate::render::diagnostics;
-use crate::render::print_plain;
 
 /// Editors write in several steps; what comes within this time is one change.
 const QUIET: Duration = Duration::from_millis(100);
@@ -50,7 +50,7 @@ pub(crate) fn run(files: impl Fn() -> Vec<String>, round: impl Fn() -> Exit) -> 
             return problem("there are no files to watch");
         }
         if terminal {
-            print_plain("\x1b[2J\x1b[H");
+            clear_screen();
         }
         let last = round();
         if terminal {

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub use self::baseline::Baseline;
 pub use self::failing::{Among, Failing};
-use super::{write_json, yaml};
+use super::{visible, write_json, write_json_line, yaml};
 use crate::report::compliance::{Audit, NothingPassing, Passing};
 
 pub(crate) use self::sarif::SCHEMA as SARIF_SCHEMA;
@@ -106,14 +106,10 @@ impl Format {
             Self::PolicyReport => return policy_report::write(audit, beside, &policy_report::OLD, out),
             Self::OpenReports => return policy_report::write(audit, beside, &policy_report::OPEN, out),
             Self::JsonLines => {
-                for check in audit.violations() {
-                    serde_json::to_writer(&mut *out, check)?;
-                    out.write_all(b"\n")?;
-                }
-                return Ok(());
+                return audit.violations().try_for_each(|check| write_json_line(check, out));
             }
             Self::Names => {
-                return audit.violations().try_for_each(|check| writeln!(out, "{}", check.id));
+                return audit.violations().try_for_each(|check| writeln!(out, "{}", visible(&check.id)));
             }
             Self::Json => return write_json(&audit.document(), out),
             Self::Csv => return csv::write(audit, out),

@@ -180,9 +180,9 @@ impl Findings<'_> {
         let cases = self.linted.findings.iter().map(|finding| {
             let place = self.at(finding).map(|at| at.to_string()).unwrap_or_default();
             let result = if failing.fails(finding) {
-                xml::element("failure", &[("type", finding.code())], &finding.sentence())
+                xml::element("failure", &[("type", finding.code())], &[finding.sentence()])
             } else {
-                xml::element("skipped", &[("message", "it does not fail the run")], &finding.sentence())
+                xml::element("skipped", &[("message", "it does not fail the run")], &[finding.sentence()])
             };
             let name = format!("{} {}", finding.code(), finding.problem.message);
             xml::parent("testcase", &[("classname", place.as_str()), ("name", name.as_str())], &result)

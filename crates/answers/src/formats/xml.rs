@@ -2,10 +2,11 @@
 
 use super::visible;
 
-/// An element with text.
-pub(crate) fn element(name: &str, attributes: &[(&str, impl AsRef<str>)], text: &str) -> String {
+/// An element with lines of text.
+pub(crate) fn element(name: &str, attributes: &[(&str, impl AsRef<str>)], lines: &[String]) -> String {
     let open = opening(name, attributes);
-    if text.is_empty() { format!("<{open}/>\n") } else { format!("<{open}>{}</{name}>\n", escaped(text)) }
+    let text = lines.iter().map(|line| escaped(line)).collect::<Vec<_>>().join("\n");
+    if text.is_empty() { format!("<{open}/>\n") } else { format!("<{open}>{text}</{name}>\n") }
 }
 
 /// An element with elements, each on lines of its own.
@@ -31,7 +32,7 @@ pub(crate) fn put_attribute(text: &mut String, name: &str, value: &str) {
     if is_plain {
         text.push_str(value);
     } else {
-        text.push_str(&escaped(&visible(value)));
+        text.push_str(&escaped(value));
     }
     text.push('"');
 }
@@ -40,14 +41,13 @@ fn opening(name: &str, attributes: &[(&str, impl AsRef<str>)]) -> String {
     // Readers turn a line break in an attribute into a space.
     attributes
         .iter()
-        .fold(name.to_owned(), |open, (name, value)| format!("{open} {name}=\"{}\"", escaped(&visible(value.as_ref()))))
+        .fold(name.to_owned(), |open, (name, value)| format!("{open} {name}=\"{}\"", escaped(value.as_ref())))
 }
 
-/// Text in which nothing is markup, and nothing is a character that XML does not have.
-pub(crate) fn escaped(text: &str) -> String {
-    let lines: Vec<String> = text.split('\n').map(visible).collect();
+/// Text in one line in which nothing is markup, and nothing is a character that XML does not have.
+fn escaped(text: &str) -> String {
     let mut safe = String::new();
-    for character in lines.join("\n").chars() {
+    for character in visible(text).chars() {
         match character {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),

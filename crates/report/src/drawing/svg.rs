@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::layout::{Area, LETTER, Layout, PADDING, Route, SPACE, TEXT, layout};
 use super::{Drawing, Line, Look, Node, Presence, Standing};
+use crate::visible;
 
 /// Letters of one width, so that texts are as wide as the layout takes them for.
 const FONT: &str = "font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"12\"";
@@ -151,5 +152,5 @@ impl Legend {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    visible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,6 +1,7 @@
 //! Drawings as texts that other programs draw: DOT (Graphviz) and Mermaid.
 
 use super::{Drawing, Line, Look, Presence};
+use crate::visible;
 
 /// What policies stand under that are attached to nothing.
 const UNATTACHED: &str = "attached to nothing";
@@ -74,15 +75,14 @@ pub(super) fn mermaid(drawing: &Drawing) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ")
+    visible(text).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 /// Mermaid reads what looks like HTML.
 fn encoded(text: &str) -> String {
     let encode = |letter: char| match letter {
         '"' | '#' | '<' | '>' | '&' | '`' | ';' => format!("#{};", u32::from(letter)),
-        '\n' => " ".to_owned(),
         letter => letter.to_string(),
     };
-    text.chars().map(encode).collect()
+    visible(text).chars().map(encode).collect()
 }

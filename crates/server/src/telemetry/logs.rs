@@ -1,12 +1,17 @@
 //! Lines for people and for programs that collect them.
 
+mod fields;
+
 use std::io::IsTerminal;
 
-use tracing::Subscriber;
+use tracing::{Metadata, Subscriber};
 use tracing_subscriber::filter::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, fmt};
+use upheld_report::Visible;
+
+use self::fields::Fields;
 
 use super::traces;
 use crate::config::{LogFormat, Operations};
@@ -57,17 +62,41 @@ where
     S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    let layer = fmt::layer().with_writer(writer);
     match look {
-        LogStyle::Text { coloured } => layer.with_ansi(coloured).with_target(false).with_filter(filter).boxed(),
+        LogStyle::Text { coloured } => {
+            let layer = fmt::layer().with_writer(writer).fmt_fields(Fields);
+            layer.with_ansi(coloured).with_target(false).with_filter(filter).boxed()
+        }
         LogStyle::Json => {
+            let layer = fmt::layer().with_writer(Escaping(writer));
             layer.with_ansi(false).json().flatten_event(true).with_span_list(false).with_filter(filter).boxed()
         }
     }
 }
 
+/// Writes lines of JSON in which nothing steers the terminal of who reads them.
+struct Escaping<W>(W);
+
+impl<'a, W: MakeWriter<'a>> MakeWriter<'a> for Escaping<W> {
+    type Writer = Visible<W::Writer>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        Visible::json(self.0.make_writer())
+    }
+
+    fn make_writer_for(&'a self, about: &Metadata<'_>) -> Self::Writer {
+        Visible::json(self.0.make_writer_for(about))
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::io::{self, Write};
+    use std::sync::{Arc, Mutex};
+
+    use tracing_subscriber::layer::SubscriberExt;
+    use upheld_report::steers;
+
     use super::*;
 
     fn shown(operations: &Operations, variables: &[(&str, &str)]) -> (String, Option<String>) {
@@ -92,5 +121,60 @@ mod tests {
         let set = Operations { log: Some("upheld=loud".to_owned()), ..Operations::default() };
         let (filter, unusable) = shown(&set, &[]);
         assert!(filter.contains("info") && unusable.is_some());
+    }
+
+    /// A name of a caller that would be another one's, a line of its own, and a new title of the terminal.
+    const HOSTILE: &str = "eve caller=token:admin\" \r\nFORGED\u{1b}]0;x\u{7}\u{9b}2J\u{202e}";
+
+    fn logged(look: LogStyle) -> String {
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let writer = Arc::clone(&written);
+        let make = move || Kept(Arc::clone(&writer));
+        let logging = tracing_subscriber::registry().with(layer(look, EnvFilter::new("info"), make));
+        tracing::subscriber::with_default(logging, || {
+            tracing::info!(caller = %HOSTILE, status = 200, path = HOSTILE, because = ?HOSTILE, ok = "ci:1", "answered");
+        });
+        let text = written.lock().unwrap().clone();
+        String::from_utf8(text).unwrap()
+    }
+
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(text);
+            Ok(text.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_caller_forges_no_field_and_no_line() {
+        let line = logged(LogStyle::Text { coloured: false });
+        let shown = format!("{HOSTILE:?}");
+        let fields = format!("answered caller={shown} status=200 path={shown} because={:?} ok=ci:1\n", shown);
+        assert!(line.ends_with(&fields), "{line}");
+        assert_eq!(unquoted(&line).matches("caller=").count(), 1, "{line}");
+        assert!(!unquoted(&line).contains("token:admin"), "{line}");
+        for text in [line, logged(LogStyle::Text { coloured: true })] {
+            assert_eq!(text.lines().count(), 1, "{text}");
+            assert!(!text.contains("\u{1b}]") && !text.contains(['\u{9b}', '\u{202e}', '\r', '\u{7}']), "{text:?}");
+        }
+    }
+
+    /// A line without what is in quotes.
+    fn unquoted(line: &str) -> String {
+        line.replace("\\\\", "").replace("\\\"", "").split('"').step_by(2).collect()
+    }
+
+    #[test]
+    fn lines_of_json_say_it_as_it_was_and_steer_nothing() {
+        let line = logged(LogStyle::Json);
+        assert!(line.ends_with('\n') && !line.trim_end().contains(steers), "{line:?}");
+        let read: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(read["caller"], HOSTILE);
     }
 }

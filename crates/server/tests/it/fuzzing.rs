@@ -1,6 +1,10 @@
-//! A short fuzz run: the same bodies each time, most of them damaged examples. The folder `fuzz` has the long run.
+//! Short fuzz runs: the kept bytes of every target, and the same damaged ones each time. The folder `fuzz` has the long runs.
 
-use upheld_server::fuzzing::Target;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use upheld_server::fuzzing::{TARGETS, Target};
 
 /// What hurts most where it does not belong.
 const TOKENS: [&[u8]; 24] = [
@@ -104,6 +108,32 @@ fn whatever_comes_is_answered() {
             let length = numbers.below(64);
             let random: Vec<u8> = (0..length).map(|_| numbers.byte()).collect();
             check(&target, place, &random);
+        }
+    }
+}
+
+fn kept() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus")
+}
+
+fn names(folder: &Path) -> BTreeSet<String> {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn every_target_reads_its_kept_bytes_and_damaged_ones() {
+    let all: BTreeSet<String> = TARGETS.iter().map(|target| target.name.to_owned()).collect();
+    assert_eq!(names(&kept()), all, "a folder in fuzz/corpus for each target");
+    let mut numbers = Numbers(0x5eed_5eed_5eed_5eed);
+    for target in TARGETS {
+        let folder = kept().join(target.name);
+        let texts: Vec<Vec<u8>> = names(&folder).iter().map(|name| fs::read(folder.join(name)).unwrap()).collect();
+        assert!(!texts.is_empty(), "{} has kept bytes", target.name);
+        let damaged = (0..8).flat_map(|_| &texts).map(|text| numbers.damage(text.clone(), text)).collect::<Vec<_>>();
+        for bytes in texts.iter().chain(&damaged).map(Vec::as_slice).chain([&b""[..], &[0xff; 64]]) {
+            if let Err(wrong) = (target.check)(bytes) {
+                panic!("{}: {wrong}\nof {:?}", target.name, String::from_utf8_lossy(bytes));
+            }
         }
     }
 }

@@ -25,6 +25,7 @@ mod never;
 mod one_answer;
 mod operations;
 mod pages;
+mod planted;
 mod postgres;
 mod proxies;
 mod rights_by_document;

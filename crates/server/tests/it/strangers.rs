@@ -26,9 +26,8 @@ fn guarded(security: Security) -> Served {
 }
 
 /// Every endpoint of the description, with something in place of its parameters, and those that no description has.
-fn endpoints(served: &Served) -> Vec<(String, String)> {
-    let bearer = format!("Bearer {TOKEN}");
-    let description = served.ask("GET", "/openapi.json", &[("authorization", &bearer)], "").json();
+pub(crate) fn endpoints(served: &Served, bearer: &str) -> Vec<(String, String)> {
+    let description = served.ask("GET", "/openapi.json", &[("authorization", bearer)], "").json();
     let paths = description["paths"].as_object().unwrap();
     let mut all: Vec<(String, String)> = paths
         .iter()
@@ -67,7 +66,7 @@ fn is_refused(answer: &Answer) -> bool {
 fn s5_without_anonymous_access_every_endpoint_but_health_wants_to_know_who_asks() {
     let folder = tempfile::tempdir().unwrap();
     let served = guarded(Security { tokens: Some(tokens(&folder)), ..Security::default() });
-    for (method, path) in endpoints(&served) {
+    for (method, path) in endpoints(&served, &format!("Bearer {TOKEN}")) {
         let answer = asked(&served, &method, &path, &[]);
         if path == "/healthz" {
             assert_eq!(answer.status, 200);
@@ -124,7 +123,7 @@ fn s5_pages_of_others_get_nothing_from_any_endpoint() {
     let served = guarded(Security { tokens, rights: Some(rights), ..Security::default() });
     let bearer = format!("Bearer {TOKEN}");
     let port = served.running().address().port();
-    for (method, path) in endpoints(&served) {
+    for (method, path) in endpoints(&served, &format!("Bearer {TOKEN}")) {
         let is_another = path.starts_with("/forward-auth");
         let is_grpc = path.contains(".v3.");
         let rebound = asked(&served, &method, &path, &[("host", "evil.example")]);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use anstyle::Style;
 use upheld_answers::all_pairs::{AllPairs, Pairs};
+use upheld_answers::formats::json_line;
 use upheld_answers::report::counted;
 use upheld_answers::{Stamp, World};
 use upheld_engine::{PolicyId, Snapshot};
@@ -14,7 +15,8 @@ use crate::exit::Exit;
 use crate::render::bar::Bar;
 use crate::render::style::{ANSWER, paint};
 use crate::render::table::{Align, Table, wrap};
-use crate::render::{self, print_plain};
+use crate::render::text::{Text, text};
+use crate::render::{self, print_document, print_names};
 
 pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
@@ -28,7 +30,7 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
         Ok(all) if session.settings.output.value.is_page() => {
             let words = upheld_answers::Words { all_pairs: true, ..question.words() };
             let stamp = Stamp::new(&loaded.snapshot, all.edition());
-            print_plain(&super::page::page(&words, &all.document(), &stamp));
+            print_document(&super::page::page(&words, &all.document(), &stamp));
         }
         Ok(all) => print(session, &loaded.snapshot, &all),
         Err(refused) => return print_refused(&loaded, &refused),
@@ -59,8 +61,8 @@ fn print(session: &Session<'_>, snapshot: &Snapshot, all: &AllPairs<'_>) {
         Format::Name => {
             let found: BTreeSet<PolicyId> =
                 tables.iter().flat_map(Pairs::tallies).filter_map(|(policy, _)| policy).collect();
-            let names = found.into_iter().map(|policy| format!("{}/{}\n", all.kind_name(), all.name(policy)));
-            print_plain(&names.collect::<String>());
+            let names = found.into_iter().map(|policy| format!("{}/{}", all.kind_name(), all.name(policy)));
+            print_names(names);
         }
         Format::Json | Format::Yaml => screen.print_data(&all.document()),
         Format::Table => {
@@ -81,16 +83,15 @@ fn and_alike(first: &str, count: usize) -> String {
 fn print_lines(all: &AllPairs<'_>, table: &Pairs) {
     let mut lines = String::new();
     for (proxy, to, cell) in table.each() {
-        lines.push_str(&all.line(table, proxy, to, &cell).to_string());
-        lines.push('\n');
+        lines.push_str(&json_line(&all.line(table, proxy, to, &cell)));
         if lines.len() > 1 << 16 {
-            print_plain(&std::mem::take(&mut lines));
+            print_document(&std::mem::take(&mut lines));
         }
     }
-    print_plain(&lines);
+    print_document(&lines);
 }
 
-fn summary(all: &AllPairs<'_>, mesh: &str, table: &Pairs, width: Option<usize>) -> String {
+fn summary(all: &AllPairs<'_>, mesh: &str, table: &Pairs, width: Option<usize>) -> Text {
     let pairs = counted(table.count(), "pair", "pairs");
     let proxies = counted(table.proxies(), "proxy", "proxies");
     let destinations = counted(table.destinations(), "destination", "destinations");
@@ -112,8 +113,9 @@ fn summary(all: &AllPairs<'_>, mesh: &str, table: &Pairs, width: Option<usize>) 
         rows.row(Style::new(), [name.to_owned()].into_iter().chain(numbers).chain([at]));
     }
     let rows = rows.render(width, 1);
-    format!(
-        "{}\n\n{rows}\n  Which pairs: -o wide, those with the same answers together; every pair: -o jsonl\n",
-        paint(ANSWER, &wrap(&answer, width))
+    text!(
+        "{}\n\n{}\n  Which pairs: -o wide, those with the same answers together; every pair: -o jsonl\n",
+        paint(ANSWER, &wrap(&answer, width)),
+        rows
     )
 }

@@ -6,7 +6,7 @@ use super::Session;
 use crate::cli::Format;
 use crate::config::name_of;
 use crate::exit::Exit;
-use crate::render::print_plain;
+use crate::render::print_names;
 use crate::render::table::{Align, Table};
 
 pub(super) fn run(session: &Session<'_>, show_origin: bool) -> Exit {
@@ -40,7 +40,7 @@ pub(super) fn run(session: &Session<'_>, show_origin: bool) -> Exit {
             }
             session.screen.print(&table.render(session.screen.width, usize::from(show_origin)));
         }
-        Format::Name => print_plain(&rows.iter().map(|(setting, ..)| format!("{setting}\n")).collect::<String>()),
+        Format::Name => print_names(rows.iter().map(|(setting, ..)| setting)),
         Format::Json | Format::Yaml | Format::Jsonl => {
             let map: Map<_, _> = rows
                 .into_iter()

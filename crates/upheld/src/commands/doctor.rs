@@ -9,7 +9,7 @@ use super::{Session, refuse, say, serve, server};
 use crate::cli::{Format, Serve};
 use crate::exit::Exit;
 use crate::remote::{NoAnswer, Server};
-use crate::render::print_plain;
+use crate::render::print_names;
 use crate::render::table::{Align, Table};
 
 pub(super) fn run(session: &Session<'_>, wanted: &Serve) -> Exit {
@@ -34,7 +34,7 @@ fn print(session: &Session<'_>, found: &[Finding]) {
     match session.screen.format {
         Format::Json | Format::Yaml => session.screen.print_data(&json!({"findings": found})),
         Format::Jsonl => found.iter().for_each(|finding| session.screen.print_data(finding)),
-        Format::Name => print_plain(&found.iter().map(|finding| format!("{}\n", finding.code)).collect::<String>()),
+        Format::Name => print_names(found.iter().map(|finding| &finding.code)),
         Format::Table | Format::Wide if found.is_empty() => say("Nothing is unsafe or unhealthy."),
         Format::Table | Format::Wide => {
             let mut table = Table::new(&[("", Align::Left), ("WHAT", Align::Left), ("FIX", Align::Left)]);

@@ -6,7 +6,7 @@ use std::{fs, io};
 use upheld_answers::patch::{FileEdit, unified};
 use upheld_model::{Diagnostic, Fault};
 
-use crate::render::print_plain;
+use crate::render::print_exactly;
 use crate::report::counted;
 
 /// What becomes of edits.
@@ -27,7 +27,7 @@ impl Edits {
         }
         for file in files {
             match self {
-                Self::Printed => print_plain(&unified(file, &called(&file.name))),
+                Self::Printed => print_exactly(&unified(file, &called(&file.name))),
                 Self::Made => write(file).map_err(|problem| vec![problem])?,
             }
         }

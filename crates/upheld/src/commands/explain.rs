@@ -11,7 +11,10 @@ use super::page::page;
 use super::{Asked, Session, ask, print_refused, say};
 use crate::cli::{self, Format};
 use crate::exit::Exit;
-use crate::render::{self, hints, print_plain, report, style, table};
+#[cfg(feature = "server")]
+use crate::render::print_document;
+use crate::render::text::{Text, text};
+use crate::render::{self, hints, print_names, report, style, table};
 use crate::report::{Depth, Family, Report, quoted};
 
 /// How many reports are shown in full where no kind was named.
@@ -31,17 +34,17 @@ pub(super) fn run(session: &Session<'_>, explain: &cli::Explain) -> Exit {
     let (screen, snapshot) = (&session.screen, &loaded.snapshot);
     #[cfg(feature = "server")]
     if session.settings.output.value.is_page() {
-        print_plain(&page(&question.words(), &answer.document(snapshot), &answer.stamp(snapshot)));
+        print_document(&page(&question.words(), &answer.document(snapshot), &answer.stamp(snapshot)));
         return Exit::Yes;
     }
     match screen.format {
         Format::Json | Format::Yaml => screen.print_data(&answer.document(snapshot)),
         Format::Jsonl => answer.reports.iter().for_each(|report| screen.print_data(&line(snapshot, report))),
-        Format::Name => print_plain(&answer.names().iter().map(|name| format!("{name}\n")).collect::<String>()),
+        Format::Name => print_names(answer.names()),
         Format::Table | Format::Wide => {
             let footer = render::stamp(&answer.stamp(snapshot), screen);
             let explained = Explained { session, words: &question.words(), question: &asked, answer: &answer };
-            screen.print(&(explained.text() + &footer));
+            screen.print(&(explained.text() + footer));
         }
     }
     Exit::Yes
@@ -63,7 +66,7 @@ fn supposed(session: &Session<'_>, explain: &cli::Explain, loaded: &Loaded, aske
     let document = found.document(loaded.snapshot.digest());
     #[cfg(feature = "server")]
     if session.settings.output.value.is_page() {
-        print_plain(&super::page::supposed(&words, &explain.without, &document, loaded.snapshot.digest()));
+        print_document(&super::page::supposed(&words, &explain.without, &document, loaded.snapshot.digest()));
         return Exit::Yes;
     }
     let answer = match World::new(snapshot, &options).answer(asked) {
@@ -72,12 +75,12 @@ fn supposed(session: &Session<'_>, explain: &cli::Explain, loaded: &Loaded, aske
     };
     match screen.format {
         Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&document),
-        Format::Name => print_plain(&answer.names().iter().map(|name| format!("{name}\n")).collect::<String>()),
+        Format::Name => print_names(answer.names()),
         Format::Table | Format::Wide => {
             say(&format!("note: as if {} were not there; nothing is written", explain.without.join(", ")));
             let explained = Explained { session, words: &words, question: asked, answer: &answer };
             let otherwise = found.here.as_ref().map(|here| render::shifts::text(here, screen)).unwrap_or_default();
-            screen.print(&format!("{}\n{otherwise}", explained.text()));
+            screen.print(&text!("{}\n{}", explained.text(), otherwise));
         }
     }
     Exit::Yes
@@ -92,7 +95,7 @@ pub(super) struct Explained<'a> {
 }
 
 impl Explained<'_> {
-    pub(super) fn text(&self) -> String {
+    pub(super) fn text(&self) -> Text {
         let Self { session, answer, .. } = self;
         let screen = &session.screen;
         let separate = |report: &Report| !matches!(report.family, Family::Select | Family::Merge);
@@ -100,7 +103,7 @@ impl Explained<'_> {
             return self.several(&answer.about, &answer.reports.iter().collect::<Vec<_>>());
         }
         let groups = answer.groups();
-        let mut text = String::new();
+        let mut text = Text::default();
         if groups.len() > 1 {
             let mut all = BTreeSet::new();
             let several = groups.iter().any(|(_, reports)| {
@@ -115,48 +118,44 @@ impl Explained<'_> {
             } else {
                 format!("{} is answered in {} parts.", answer.about, groups.len())
             };
-            text.push_str(&style::paint(style::ANSWER, &table::wrap(&sentence, screen.width)));
+            text.push_str(style::paint(style::ANSWER, &table::wrap(&sentence, screen.width)));
             text.push_str("\n\n");
         }
         if groups.is_empty() {
-            text.push_str(&self.several(&answer.about, &[]));
-            text.push_str(&self.not_asked());
+            text.push_str(self.several(&answer.about, &[]));
+            text.push_str(self.not_asked());
         }
         for (index, (pairs, reports)) in groups.iter().enumerate() {
             if index > 0 {
-                text.push('\n');
+                text.push_str("\n");
             }
             if groups.len() > 1 {
-                let heading = format!("{}. {}\n", index + 1, listed(pairs, screen.verbose));
-                text.push_str(&style::paint(style::HEADING, &heading));
+                let heading = text!("{}. {}\n", index + 1, listed(pairs, screen.verbose));
+                text.push_str(style::paint(style::HEADING, &heading));
             }
-            text.push_str(&self.several(pairs.first().map_or("", String::as_str), reports));
-            text.push_str(&self.not_asked());
+            text.push_str(self.several(pairs.first().map_or("", String::as_str), reports));
+            text.push_str(self.not_asked());
             if groups.len() == 1 && pairs.len() > 1 {
-                text.push_str(&format!(
-                    "\n  The same holds for all {}: {}\n",
-                    pairs.len(),
-                    listed(pairs, screen.verbose)
-                ));
+                text.push_str(text!("\n  The same holds for all {}: {}\n", pairs.len(), listed(pairs, screen.verbose)));
             }
         }
         text
     }
 
     /// Kinds that need the other end, too.
-    fn not_asked(&self) -> String {
+    fn not_asked(&self) -> Text {
         let Self { session, question, answer, .. } = self;
         if answer.incomplete.is_empty() {
-            return String::new();
+            return Text::default();
         }
         let called = matches!(&question.thing, Thing::Connection(ends) if ends.destination().is_some());
         let flag = if called { "--from" } else { "--to" };
         let sentence = format!("Not asked, because they need {flag}: {}", answer.incomplete.join(", "));
-        format!("\n{}", table::indented(&sentence, 2, session.screen.width))
+        text!("\n{}", table::indented(&sentence, 2, session.screen.width))
     }
 
     /// Reports about one thing: in full, or a line each.
-    fn several(&self, about: &str, reports: &[&Report]) -> String {
+    fn several(&self, about: &str, reports: &[&Report]) -> Text {
         let Self { session, question, .. } = self;
         let screen = &session.screen;
         let family = reports.first().map(|report| report.family);
@@ -169,14 +168,12 @@ impl Explained<'_> {
             (_, None) | (None, _) => false,
         };
         match (reports, &question.field) {
-            ([], _) => hints::with_sources(
-                "No kind of policy that can be asked here has a policy in this mesh.\n\n  \
-                 `upheld list policies` shows what was read; `upheld kinds` what is known.\n",
+            ([], _) => text!(
+                "No kind of policy that can be asked here has a policy in this mesh.\n\n  {}\n",
+                hints::with_sources("`upheld list policies` shows what was read; `upheld kinds` what is known.")
             ),
             ([one], Some(path)) if question.kind.is_some() => report::field(path, one, screen),
-            (reports, _) if in_full => {
-                reports.iter().map(|one| report::one(one, screen)).collect::<Vec<_>>().join("\n")
-            }
+            (reports, _) if in_full => Text::joined(reports.iter().map(|one| report::one(one, screen)), "\n"),
             (reports, _) => {
                 let details = reports.iter().find(|report| report.is_tie()).or_else(|| reports.first());
                 let details = details.map(|report| self.command(report));

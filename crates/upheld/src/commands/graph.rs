@@ -5,7 +5,7 @@ use upheld_answers::World;
 use super::{Session, print_refused, print_warnings};
 use crate::cli::{Drawing, Format};
 use crate::exit::Exit;
-use crate::render::print_plain;
+use crate::render::{print_document, print_names};
 
 pub(super) fn run(session: &Session<'_>) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
@@ -18,11 +18,11 @@ pub(super) fn run(session: &Session<'_>) -> Exit {
         Err(refused) => return print_refused(&loaded, &refused),
     };
     match (session.settings.output.value.drawing(), session.screen.format) {
-        (Some(Drawing::Mermaid), _) => print_plain(&drawn.mermaid()),
-        (Some(Drawing::Svg), _) => print_plain(&drawn.svg()),
+        (Some(Drawing::Mermaid), _) => print_document(&drawn.mermaid()),
+        (Some(Drawing::Svg), _) => print_document(&drawn.svg()),
         (None, Format::Json | Format::Yaml | Format::Jsonl) => session.screen.print_data(&drawn.json()),
-        (None, Format::Name) => print_plain(&drawn.names().iter().map(|name| format!("{name}\n")).collect::<String>()),
-        (Some(Drawing::Dot), _) | (None, Format::Table | Format::Wide) => print_plain(&drawn.dot()),
+        (None, Format::Name) => print_names(drawn.names()),
+        (Some(Drawing::Dot), _) | (None, Format::Table | Format::Wide) => print_document(&drawn.dot()),
     }
     Exit::Yes
 }

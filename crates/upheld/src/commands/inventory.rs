@@ -11,7 +11,7 @@ use super::decision::clock;
 use super::{Session, print_refused, refuse};
 use crate::cli::{self, Format, List};
 use crate::exit::Exit;
-use crate::render::print_plain;
+use crate::render::print_names;
 use crate::render::table::{Align, Table};
 
 pub(super) fn run(session: &Session<'_>, list: &List) -> Exit {
@@ -54,8 +54,7 @@ fn print(session: &Session<'_>, rows: &[Row], now: Timestamp) {
         }
         Format::Jsonl => rows.iter().for_each(|row| screen.print_data(&row.json())),
         Format::Name => {
-            let names: String = rows.iter().map(|row| format!("{}\n", row.id())).collect();
-            print_plain(&names);
+            print_names(rows.iter().map(Row::id));
         }
         Format::Table | Format::Wide if rows.is_empty() => super::say("Nothing of this kind was read."),
         Format::Table | Format::Wide => {

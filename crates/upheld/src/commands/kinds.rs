@@ -8,8 +8,9 @@ use upheld_engine::{PolicyKind, Snapshot};
 use super::{Session, print_refused};
 use crate::cli::{Format, Kinds, KindsAction};
 use crate::exit::Exit;
-use crate::render::print_plain;
 use crate::render::table::{Align, Table};
+use crate::render::text::Text;
+use crate::render::{print_names, print_text};
 
 pub(super) fn run(session: &Session<'_>, kinds: &Kinds) -> Exit {
     let Some(loaded) = session.load_or_builtin() else { return Exit::Failed };
@@ -29,7 +30,7 @@ fn list(session: &Session<'_>, world: &World<'_>) {
     let screen = &session.screen;
     match screen.format {
         Format::Name => {
-            print_plain(&world.kind_lines().iter().map(|kind| format!("{}\n", kind.name)).collect::<String>());
+            print_names(world.kind_lines().iter().map(|kind| &kind.name));
         }
         Format::Table | Format::Wide => {
             let wide = screen.format == Format::Wide;
@@ -67,9 +68,9 @@ fn show(session: &Session<'_>, snapshot: &Snapshot, kind: &PolicyKind) {
             let text = snapshot.files().get(kind.at.source).map_or("", |file| file.tree.text());
             let span = value.span();
             let written = text.get(span.start as usize..span.end as usize).unwrap_or_default();
-            print_plain(&format!("{}\n", document_only(written)));
+            print_text(&Text::of_lines(document_only(written), ""));
         }
-        Format::Name => print_plain(&format!("{}\n", snapshot.text(kind.name))),
+        Format::Name => print_names([snapshot.text(kind.name)]),
         _ => session.screen.print_data(&value),
     }
 }

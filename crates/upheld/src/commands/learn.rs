@@ -10,9 +10,12 @@ use super::page::taught;
 use super::{Session, refuse};
 use crate::cli::Format;
 use crate::exit::Exit;
+#[cfg(feature = "server")]
+use crate::render::print_document;
 use crate::render::style::{HEADING, paint};
 use crate::render::table::{Align, Table, wrap};
-use crate::render::{diagnostics, print_plain};
+use crate::render::text::{Text, text};
+use crate::render::{diagnostics, print_names};
 
 /// All lessons.
 pub(super) fn list(session: &Session<'_>) -> Exit {
@@ -21,7 +24,7 @@ pub(super) fn list(session: &Session<'_>) -> Exit {
         Format::Json | Format::Yaml | Format::Jsonl => {
             screen.print_data(&json!({"kind": "Lessons", "items": all().iter().map(Lesson::json).collect::<Vec<_>>()}));
         }
-        Format::Name => print_plain(&all().iter().map(|lesson| format!("{}\n", lesson.name)).collect::<String>()),
+        Format::Name => print_names(all().iter().map(|lesson| &lesson.name)),
         Format::Table | Format::Wide => {
             let columns = [("LESSON", Align::Left), ("STEPS", Align::Right), ("SHOWS", Align::Left)];
             let mut table = Table::new(&columns);
@@ -51,29 +54,29 @@ pub(super) fn run(session: &Session<'_>, name: &str, step: usize) -> Exit {
     };
     #[cfg(feature = "server")]
     if session.settings.output.value.is_page() {
-        print_plain(&taught(&document, reached.loaded.snapshot.digest()));
+        print_document(&taught(&document, reached.loaded.snapshot.digest()));
         return Exit::Yes;
     }
     match session.screen.format {
         Format::Json | Format::Yaml | Format::Jsonl => session.screen.print_data(&document),
-        Format::Name => print_plain(&reached.answer.names().iter().map(|name| format!("{name}\n")).collect::<String>()),
+        Format::Name => print_names(reached.answer.names()),
         Format::Table | Format::Wide => session.screen.print(&text(session, &reached)),
     }
     Exit::Yes
 }
 
 /// What came in, what to look at, and the answer.
-fn text(session: &Session<'_>, reached: &Taught) -> String {
+fn text(session: &Session<'_>, reached: &Taught) -> Text {
     let Taught { lesson, step, question, answer, .. } = reached;
     let (said, of) = (reached.says(), lesson.steps.len());
-    let mut text = paint(HEADING, &format!("{}, step {step} of {of}\n", lesson.title));
-    text.push_str(&format!("{}\n\n", wrap(&said.say, Some(session.screen.width.unwrap_or(100).min(100)))));
+    let mut text = paint(HEADING, &text!("{}, step {} of {}\n", lesson.title, step, of));
+    text.push_str(text!("{}\n\n", wrap(&said.say, Some(session.screen.width.unwrap_or(100).min(100)))));
     if !said.add.is_empty() {
-        text.push_str(&said.add.lines().map(|line| format!("  + {line}\n")).collect::<String>());
-        text.push('\n');
+        text.push_str(Text::of_lines(&said.add, "  + "));
+        text.push_str("\n");
     }
-    text.push_str(&Explained { session, words: &lesson.question, question, answer }.text());
+    text.push_str(Explained { session, words: &lesson.question, question, answer }.text());
     text.push_str("\nNext\n");
     let next = if *step < of { format!("learn {} --step {}", lesson.name, step + 1) } else { "learn".to_owned() };
-    text + &format!("  upheld {next}\n")
+    text + text!("  upheld {}\n", next)
 }

@@ -77,7 +77,8 @@ fn opened(session: &Session<'_>, files: Vec<PathBuf>, page: &str, shown: Shown) 
     let page = if page.starts_with('/') { page.to_owned() } else { format!("/{page}") };
     let tell = move |running: &Running| {
         let address = format!("{}{page}", running.url());
-        say(&format!("{address}\n  the files as they are, for this machine alone; Ctrl-C ends it"));
+        say(&address);
+        say("  the files as they are, for this machine alone; Ctrl-C ends it");
         if shown == Shown::Browser && !browse(&address) {
             say("  there is no browser here that can be started: open the address in one");
         }

@@ -20,9 +20,10 @@ use super::{Session, refuse, say};
 use crate::cli::{self, Format, Shell};
 use crate::config;
 use crate::exit::Exit;
-use crate::render::print_plain;
 use crate::render::style::{ANSWER, HEADING, paint};
 use crate::render::table::{Align, Table, wrap};
+use crate::render::text::{Text, text};
+use crate::render::{print_names, print_own, print_text};
 
 /// `codes`
 pub(super) fn codes(session: &Session<'_>, wanted: Option<&str>) -> Exit {
@@ -34,14 +35,14 @@ pub(super) fn codes(session: &Session<'_>, wanted: Option<&str>) -> Exit {
     match (found.as_slice(), screen.format) {
         (_, Format::Json | Format::Yaml | Format::Jsonl) => screen.print_data(&found),
         (_, Format::Name) => {
-            print_plain(&found.iter().map(|meaning| format!("{}\n", meaning.code)).collect::<String>());
+            print_names(found.iter().map(|meaning| meaning.code));
         }
         ([one], _) => {
-            let indent = |text: &str| text.lines().map(|line| format!("  {line}\n")).collect::<String>();
-            screen.print(&format!(
+            let indent = |text: &str| Text::of_lines(text, "  ");
+            screen.print(&text!(
                 "{}\n\n{}\n\n{}\n{}\n{}\n{}",
                 paint(ANSWER, &format!("{}: {}", one.code, one.title)),
-                wrap(one.text, Some(screen.width.unwrap_or(100).min(100))),
+                wrap(&Text::from(one.text), Some(screen.width.unwrap_or(100).min(100))),
                 paint(HEADING, "Bad"),
                 indent(one.bad),
                 paint(HEADING, "Good"),
@@ -66,7 +67,7 @@ pub(super) fn schema(session: &Session<'_>, wanted: Option<&str>) -> Exit {
     let screen = &session.screen;
     let Some(wanted) = wanted else {
         if screen.format == Format::Name {
-            print_plain(&schemas.keys().map(|name| format!("{name}\n")).collect::<String>());
+            print_names(schemas.keys());
         } else {
             let all: Map<String, Json> = schemas.into_iter().collect();
             screen.print_data(&json!({
@@ -128,7 +129,7 @@ pub(super) fn completion(shell: Shell) -> Exit {
     if !written {
         return Exit::Failed;
     }
-    print_plain(&String::from_utf8_lossy(&script));
+    print_own(&script);
     Exit::Yes
 }
 
@@ -139,7 +140,7 @@ pub(super) fn man(folder: Option<&Path>) -> Exit {
         let mut page = Vec::new();
         return match clap_mangen::Man::new(command).render(&mut page) {
             Ok(()) => {
-                print_plain(&String::from_utf8_lossy(&page));
+                print_own(&page);
                 Exit::Yes
             }
             Err(_) => Exit::Failed,
@@ -171,8 +172,9 @@ pub(super) fn version(session: &Session<'_>) -> Exit {
         "platform": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
     });
     if session.screen.for_people() {
-        print_plain(&format!(
-            "upheld {version}\nsemantics: {}\nfamilies: {}\nplatform: {}-{}\n",
+        print_text(&text!(
+            "upheld {}\nsemantics: {}\nfamilies: {}\nplatform: {}-{}\n",
+            version,
             semantics.join(", "),
             families.join(", "),
             std::env::consts::ARCH,

@@ -1,13 +1,15 @@
 //! `resolve`: just the result, for pipes. For every kind of question.
 
 use serde_json::Value as Json;
+use upheld_answers::formats::yaml;
 use upheld_answers::{Question, World};
 use upheld_dialects::access::questions::short;
 
 use super::{Asked, Session, ask, exit_of, parsed, print_concerning, print_refused, print_warnings, say};
 use crate::cli::{self, Format};
 use crate::exit::Exit;
-use crate::render::{print_plain, yaml};
+use crate::render::text::text;
+use crate::render::{print_document, print_names, print_text};
 use crate::report::Depth;
 
 pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
@@ -24,7 +26,7 @@ pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
         return match world.answer(&asked) {
             Ok(answer) => {
                 print_concerning(session, &loaded, &answer);
-                print_plain(&answer.names().iter().map(|name| format!("{name}\n")).collect::<String>());
+                print_names(answer.names());
                 exit_of(&answer.reports)
             }
             Err(refused) => print_refused(&loaded, &refused),
@@ -53,9 +55,9 @@ fn decisions(session: &Session<'_>, question: &cli::Question) -> Exit {
     for report in &answer.reports {
         match session.screen.format {
             Format::Table | Format::Wide => {
-                print_plain(&format!("{}{}\n", report.verdict.word(), super::decision::with_obligations(report)));
+                print_text(&text!("{}{}\n", report.verdict.word(), super::decision::with_obligations(report)));
             }
-            Format::Name => print_plain(&format!("{}/{}\n", report.kind, super::decision::by(report))),
+            Format::Name => print_names([format!("{}/{}", report.kind, super::decision::by(report))]),
             Format::Json | Format::Yaml | Format::Jsonl => session.screen.print_data(&short(&loaded.snapshot, report)),
         }
     }
@@ -65,8 +67,8 @@ fn decisions(session: &Session<'_>, question: &cli::Question) -> Exit {
 fn print(session: &Session<'_>, value: &Json) {
     match (session.screen.format, value) {
         // A single scalar is most useful bare.
-        (Format::Table | Format::Wide, Json::String(text)) => print_plain(&format!("{text}\n")),
-        (Format::Table | Format::Wide, _) => print_plain(&yaml(value).unwrap_or_default()),
+        (Format::Table | Format::Wide, Json::String(text)) => print_names([text]),
+        (Format::Table | Format::Wide, _) => print_document(&yaml(value).unwrap_or_default()),
         _ => session.screen.print_data(value),
     }
 }

@@ -8,9 +8,10 @@ use upheld_engine::Snapshot;
 use super::{Session, print_refused};
 use crate::cli::{Format, Show};
 use crate::exit::Exit;
-use crate::render::print_plain;
+use crate::render::print_names;
 use crate::render::style::{ANSWER, DIM, paint};
-use crate::report::{At, visible};
+use crate::render::text::{Text, text};
+use crate::report::At;
 
 pub(super) fn run(session: &Session<'_>, show: &Show) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
@@ -30,9 +31,9 @@ pub(super) fn run(session: &Session<'_>, show: &Show) -> Exit {
     match session.screen.format {
         Format::Table | Format::Wide => {
             let fields = survival.map(|survival| fields(&survival)).unwrap_or_default();
-            session.screen.print(&(text(&shown, &loaded.snapshot) + &fields));
+            session.screen.print(&(text(&shown, &loaded.snapshot) + fields));
         }
-        Format::Name => print_plain(&format!("{}\n", shown.identity())),
+        Format::Name => print_names([shown.identity()]),
         _ => {
             let mut document = shown.json(&loaded.snapshot);
             if let (Some(survival), Some(fields)) = (survival, document.as_object_mut()) {
@@ -45,51 +46,51 @@ pub(super) fn run(session: &Session<'_>, show: &Show) -> Exit {
 }
 
 /// In how many results each field is what holds.
-fn fields(survival: &Survival) -> String {
+fn fields(survival: &Survival) -> Text {
     let (results, stands) = (survival.results, survival.stands);
-    let mut text = format!("\n  matches in {results} results, stands in {stands} of them\n");
+    let mut text = text!("\n  matches in {} results, stands in {} of them\n", results, stands);
     for fate in &survival.fields {
-        let dies = fate.dies.iter().map(|death| format!("; {} to {}", death.results, visible(&death.to)));
+        let dies = fate.dies.iter().map(|death| format!("; {} to {}", death.results, death.to));
         let dies: String = dies.collect();
-        let (field, at, lives, of) = (visible(&fate.field), &fate.at, fate.lives, fate.of);
-        text.push_str(&format!("  {field}  {at}  alive in {lives} of {of}{dies}\n"));
+        let (field, at, lives, of) = (&fate.field, &fate.at, fate.lives, fate.of);
+        text.push_str(text!("  {}  {}  alive in {} of {}{}\n", field, at, lives, of, dies));
     }
     text
 }
 
-fn text(shown: &Shown, snapshot: &Snapshot) -> String {
+fn text(shown: &Shown, snapshot: &Snapshot) -> Text {
     let at = At::of(snapshot.files(), shown.node).map(|at| at.to_string()).unwrap_or_default();
     // Policies about requests are in no mesh, classes of gateways in no namespace.
     let nowhere = dialects().any(|dialect| dialect.is_in_no_scope(&shown.kind, &shown.mesh));
     let mesh = if nowhere { String::new() } else { format!(" in {}", shown.mesh) };
     let mut text = paint(ANSWER, &format!("{} {}{mesh}", shown.kind, shown.name));
-    text.push_str(&format!("   {}\n", paint(DIM, &at)));
+    text.push_str(text!("   {}\n", paint(DIM, &at)));
     if let Some(created) = &shown.created {
-        text.push_str(&format!("  created {created}\n"));
+        text.push_str(text!("  created {}\n", created));
     }
     if !shown.computed.is_empty() {
         let computed: Vec<String> = shown.computed.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        text.push_str(&format!("  {}\n", computed.join(", ")));
+        text.push_str(text!("  {}\n", computed.join(", ")));
     }
     for (kind, tally) in &shown.counts {
-        text.push_str(&format!("  {}\n", tally.sentence(kind)));
+        text.push_str(text!("  {}\n", tally.sentence(kind)));
     }
     if let Some((names, of)) = &shown.attached {
         let shown: Vec<&str> = names.iter().take(8).map(String::as_str).collect();
         let more = if names.len() > shown.len() { ", …" } else { "" };
         let list = if shown.is_empty() { String::new() } else { format!(": {}{more}", shown.join(", ")) };
-        text.push_str(&format!("  attached to {} of {of} proxies{list}\n", names.len()));
+        text.push_str(text!("  attached to {} of {} proxies{}\n", names.len(), of, list));
     }
     for (role, section, tags) in &shown.parts {
-        text.push_str(&format!("  {role} {section}  {tags}\n"));
+        text.push_str(text!("  {} {}  {}\n", role, section, tags));
     }
-    text.push('\n');
-    text.push_str(&source(shown, snapshot));
+    text.push_str("\n");
+    text.push_str(source(shown, snapshot));
     text
 }
 
 /// The document as it was written.
-fn source(shown: &Shown, snapshot: &Snapshot) -> String {
+fn source(shown: &Shown, snapshot: &Snapshot) -> Text {
     let written = snapshot.files().value(shown.node).and_then(|value| {
         let text = snapshot.files().get(shown.node.source)?.tree.text();
         let (start, end) = (value.span().start as usize, value.span().end as usize);
@@ -100,7 +101,8 @@ fn source(shown: &Shown, snapshot: &Snapshot) -> String {
     // What stands within a list begins further to the right.
     let moved = |line: &str| {
         let blanks = line.len() - line.trim_start_matches(' ').len();
-        format!("  {}", line.get(blanks.min(column)..).unwrap_or_default()).trim_end().to_owned() + "\n"
+        let line = format!("  {}", line.get(blanks.min(column)..).unwrap_or_default());
+        text!("{}\n", line.trim_end())
     };
     written.trim_end().lines().filter(|line| *line != "---").map(moved).collect()
 }

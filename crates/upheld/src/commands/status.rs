@@ -9,8 +9,9 @@ use upheld_answers::{ObjectStatus, PolicyStatus, World};
 use super::{Session, print_warnings};
 use crate::cli::Format;
 use crate::exit::Exit;
-use crate::render::print_plain;
+use crate::render::print_names;
 use crate::render::table::{Align, Table};
+use crate::render::text::Text;
 
 pub(super) fn run(session: &Session<'_>) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
@@ -28,7 +29,7 @@ pub(super) fn run(session: &Session<'_>) -> Exit {
         Format::Name => {
             let objects = objects.iter().map(|one| one.object.to_string());
             let names = objects.chain(policies.iter().map(|one| one.policy.to_string()));
-            print_plain(&names.map(|name| format!("{name}\n")).collect::<String>());
+            print_names(names);
         }
         Format::Table | Format::Wide if objects.is_empty() && policies.is_empty() => {
             super::say("There is nothing that a controller reports on.");
@@ -36,8 +37,8 @@ pub(super) fn run(session: &Session<'_>) -> Exit {
         Format::Table | Format::Wide => {
             let tables = [object_table(&objects), policy_table(&policies)];
             let filled = tables.into_iter().zip([objects.is_empty(), policies.is_empty()]).filter(|(_, empty)| !empty);
-            let texts: Vec<String> = filled.map(|(table, _)| table.render(screen.width, 1)).collect();
-            screen.print(&texts.join("\n"));
+            let texts = filled.map(|(table, _)| table.render(screen.width, 1));
+            screen.print(&Text::joined(texts, "\n"));
         }
     }
     Exit::Yes

@@ -12,7 +12,7 @@ use super::{Session, print_refused, print_warnings, refuse};
 use crate::cli::{Format, Results, Test};
 use crate::exit::Exit;
 use crate::render::bar::Bar;
-use crate::render::{diagnostics, print_plain, tested};
+use crate::render::{diagnostics, print_document, print_names, tested};
 use crate::report::{Survivor, TestReport, TestState};
 
 pub(super) fn run(session: &Session<'_>, options: &Test) -> Exit {
@@ -66,8 +66,8 @@ pub(super) fn run(session: &Session<'_>, options: &Test) -> Exit {
 fn print(session: &Session<'_>, report: &TestReport, digest: &str) {
     let screen = &session.screen;
     match (session.settings.output.value.results(), screen.format) {
-        (Some(Results::Junit), _) => print_plain(&junit::document(report)),
-        (Some(Results::Tap), _) => print_plain(&tap::document(report)),
+        (Some(Results::Junit), _) => print_document(&junit::document(report)),
+        (Some(Results::Tap), _) => print_document(&tap::document(report)),
         (None, Format::Json | Format::Yaml) => {
             screen.print_data(&report.document(digest));
         }
@@ -83,7 +83,7 @@ fn print(session: &Session<'_>, report: &TestReport, digest: &str) {
             let failed = report.cases.iter().filter(|case| case.state.is_bad());
             let survivors = report.mutation.iter().flat_map(|mutation| &mutation.survivors);
             let names = failed.map(|case| case.name.clone()).chain(survivors.map(Survivor::name));
-            print_plain(&names.map(|name| format!("{name}\n")).collect::<String>());
+            print_names(names);
         }
         (None, Format::Table | Format::Wide) => screen.print(&tested::all(report, screen)),
     }

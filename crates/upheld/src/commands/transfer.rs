@@ -14,7 +14,8 @@ use super::{refuse, say, serve};
 use crate::cli::Kept;
 use crate::exit::Exit;
 use crate::remote::{History, NoAnswer, Server};
-use crate::render::print_plain;
+use crate::render::text::text;
+use crate::render::{exact, print_text};
 
 /// Writes the history to standard output, signed if there is a key.
 pub(super) fn export(kept: &Kept, key: Option<&Path>) -> Exit {
@@ -23,7 +24,7 @@ pub(super) fn export(kept: &Kept, key: Option<&Path>) -> Exit {
         Err(error) => return refuse(&[Diagnostic::error(Fault::Unreadable, error.to_string())]),
     };
     with_store(kept, async |store| {
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::new(exact());
         let exported = upheld_store::export(store, &mut out, key.as_ref()).await.map_err(|error| error.to_string())?;
         out.flush().map_err(|error| error.to_string())?;
         Ok(format!("exported {} revisions up to {}", exported.entries, exported.revision))
@@ -164,20 +165,25 @@ fn told(verified: Result<(Verified, Signed), String>) -> Exit {
             } else {
                 format!("revisions {oldest} to {revision}")
             };
-            print_plain(&format!(
-                "Whole: {span}, {entries} of them with what they changed, {documents} documents.\n  digest  {digest}\n  chain   {chain}\n"
+            print_text(&text!(
+                "Whole: {}, {} of them with what they changed, {} documents.\n  digest  {}\n  chain   {}\n",
+                span,
+                entries,
+                documents,
+                digest,
+                chain
             ));
             match signed {
                 Signed::No => {}
-                Signed::By(key) => print_plain(&format!("  signed  by {key}\n")),
+                Signed::By(key) => print_text(&text!("  signed  by {}\n", key)),
                 Signed::Unchecked(key) => {
-                    print_plain(&format!("  signed  it says by {key}, which --key would check\n"));
+                    print_text(&text!("  signed  it says by {}, which --key would check\n", key));
                 }
             }
             Exit::Yes
         }
         Err(problem) => {
-            print_plain(&format!("DAMAGED: {problem}.\n"));
+            print_text(&text!("DAMAGED: {}.\n", problem));
             Exit::No
         }
     }

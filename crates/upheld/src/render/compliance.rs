@@ -11,7 +11,7 @@ pub(crate) use answers::{fix_plan, planned, ruled};
 use upheld_answers::formats::audit::{Beside, Format as Text};
 
 #[cfg(feature = "server")]
-use super::print_plain;
+use super::print_document;
 use super::{Screen, print_pieces};
 use crate::cli::{Findings, Format, Output, Results};
 use crate::report::compliance::Audit;
@@ -58,7 +58,7 @@ fn page(audit: &Audit) -> String {
 pub(crate) fn print(audit: &Audit, output: Output, screen: &Screen, beside: &Beside<'_>) {
     #[cfg(feature = "server")]
     if output.is_page() {
-        return print_plain(&page(audit));
+        return print_document(&page(audit));
     }
     match format(output) {
         Some(format) => print_pieces(|out| format.write(audit, beside, out)),
@@ -73,5 +73,5 @@ fn text(audit: &Audit, output: Output, screen: &Screen, beside: &Beside<'_>) -> 
     if output.is_page() {
         return page(audit);
     }
-    format(output).map_or_else(|| table::all(audit, screen), |format| format.text(audit, beside))
+    format(output).map_or_else(|| table::all(audit, screen).as_str().to_owned(), |format| format.text(audit, beside))
 }

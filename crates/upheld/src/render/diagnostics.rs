@@ -1,11 +1,11 @@
 //! Diagnostics with the text, a caret, and what to do next.
 
-use std::io::Write;
-
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use upheld_model::{Diagnostic, Files, Label, Severity, SourceId};
 
 use super::hints::with_sources;
+use super::text::Text;
+use super::{print_aside, visible};
 
 /// The most bytes of text that are shown around a mistake.
 const LONGEST: usize = 1 << 16;
@@ -15,12 +15,11 @@ const SHOWN: usize = 100;
 
 /// Prints diagnostics to standard error, with a last line that counts them.
 pub(crate) fn print(files: &Files, diagnostics: &[Diagnostic]) {
-    let mut err = anstream::stderr().lock();
-    drop(err.write_all(render(files, diagnostics).as_bytes()));
+    print_aside(&render(files, diagnostics));
 }
 
 /// All diagnostics as text.
-pub(crate) fn render(files: &Files, diagnostics: &[Diagnostic]) -> String {
+pub(crate) fn render(files: &Files, diagnostics: &[Diagnostic]) -> Text {
     let mut text = String::new();
     for diagnostic in diagnostics.iter().take(SHOWN) {
         text.push_str(&one(files, diagnostic));
@@ -30,7 +29,7 @@ pub(crate) fn render(files: &Files, diagnostics: &[Diagnostic]) -> String {
         text.push_str(&format!("… and {more} more\n\n"));
     }
     text.push_str(&summary(diagnostics));
-    text
+    Text::rendered(&text)
 }
 
 fn one(files: &Files, diagnostic: &Diagnostic) -> String {
@@ -39,7 +38,7 @@ fn one(files: &Files, diagnostic: &Diagnostic) -> String {
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let mut group = Group::with_title(level.primary_title(&diagnostic.message).id(diagnostic.fault.code()));
+    let mut group = Group::with_title(level.primary_title(visible(&diagnostic.message)).id(diagnostic.fault.code()));
     let mut sources: Vec<SourceId> = Vec::new();
     for label in diagnostic.label.iter().chain(&diagnostic.related) {
         if !sources.contains(&label.source) {
@@ -61,7 +60,7 @@ fn one(files: &Files, diagnostic: &Diagnostic) -> String {
             };
         }
     }
-    let help: Vec<String> = diagnostic.help.iter().map(|help| with_sources(help)).collect();
+    let help: Vec<String> = diagnostic.help.iter().map(|help| visible(&with_sources(help))).collect();
     group = group.elements(help.iter().map(|help| Level::HELP.message(help)));
     Renderer::styled().render(&[group])
 }
@@ -85,16 +84,16 @@ fn snippet<'a>(
         let from = (label.span.start as usize).clamp(window_start, window_end) - window_start;
         let to = first_line_end(window, from, (label.span.end as usize).clamp(window_start, window_end) - window_start);
         let annotation = kind.span(from..to.max(from));
-        if label.text.is_empty() { annotation } else { annotation.label(&label.text) }
+        if label.text.is_empty() { annotation } else { annotation.label(visible(&label.text)) }
     });
-    Some(Snippet::source(window).line_start(line).path(&file.name).fold(true).annotations(annotations))
+    Some(Snippet::source(window).line_start(line).path(visible(&file.name)).fold(true).annotations(annotations))
 }
 
 /// The place alone, where the text around it is too long to show.
 fn place<'a>(files: &'a Files, source: SourceId, labels: &[(&'a Label, bool)]) -> Option<Origin<'a>> {
     let (label, _) = labels.first()?;
     let found = files.locate_span(source, label.span)?;
-    Some(Origin::path(found.file).line(found.line).char_column(found.column))
+    Some(Origin::path(visible(found.file)).line(found.line).char_column(found.column))
 }
 
 /// A long value is marked on its first line.

@@ -4,11 +4,12 @@ use upheld_answers::replay::Replayed;
 
 use super::style::{ANSWER, DIM, WARNING, paint};
 use super::table::{Align, Table, indented, wrap};
+use super::text::{Text, text};
 use super::{Screen, visible};
 use crate::report::{Direction, Shift, Standing};
 
 /// What would be decided otherwise, what lets more through first.
-pub(crate) fn text(replayed: &Replayed, screen: &Screen) -> String {
+pub(crate) fn text(replayed: &Replayed, screen: &Screen) -> Text {
     let shifts = &replayed.shifts;
     let mut text = paint(ANSWER, &wrap(&shifts.headline.text, screen.width)) + "\n";
     if !shifts.shifts.is_empty() {
@@ -19,17 +20,17 @@ pub(crate) fn text(replayed: &Replayed, screen: &Screen) -> String {
             let style = if shift.direction == Direction::Widened { WARNING } else { anstyle::Style::new() };
             table.row(style, row(shift));
         }
-        text.push_str(&format!("\n{}", table.render(screen.width, 3)));
+        text.push_str(text!("\n{}", table.render(screen.width, 3)));
     }
     if !replayed.bad.is_empty() {
-        text.push('\n');
+        text.push_str("\n");
         for bad in &replayed.bad {
             let line = format!("{}:{}: {}", visible(&bad.file), bad.line, visible(&bad.message));
-            text.push_str(&indented(&paint(DIM, &line), 2, screen.width));
+            text.push_str(indented(&paint(DIM, &line), 2, screen.width));
         }
     }
     if let Some(first) = shifts.shifts.first() {
-        text.push_str(&format!("\n  {}\n", paint(DIM, &format!("One of them in full: {}", first.example.command))));
+        text.push_str(text!("\n  {}\n", paint(DIM, &format!("One of them in full: {}", first.example.command))));
     }
     text
 }

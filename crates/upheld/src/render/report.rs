@@ -14,6 +14,7 @@ use self::fields::fields;
 pub(crate) use self::overview::overview;
 use super::style::{ANSWER, DIM, WARNING, by_state, paint, state};
 use super::table::{Align, Table, indented, wrap};
+use super::text::{Text, text};
 use super::{Screen, visible};
 use crate::cli::Format;
 use crate::report::{Candidate, DefaultRow, Fact, Family, Holds, Report};
@@ -25,46 +26,46 @@ const ROWS: usize = 8;
 const WAYS: usize = 4;
 
 /// One report in full.
-pub(crate) fn one(report: &Report, screen: &Screen) -> String {
+pub(crate) fn one(report: &Report, screen: &Screen) -> Text {
     let mut text = paint(ANSWER, &wrap(&visible(&report.headline.text), screen.width)) + "\n";
-    text.push_str(&ways(report, screen));
+    text.push_str(ways(report, screen));
     if let Some(description) =
         report.decision().and_then(|detail| detail.reason.as_deref()).filter(|_| !report.policies.is_empty())
     {
-        text.push('\n');
-        text.push_str(&indented(&format!("\"{}\"", visible(description)), 2, screen.width));
+        text.push_str("\n");
+        text.push_str(indented(&format!("\"{}\"", visible(description)), 2, screen.width));
     }
     for part in [fields(&report.fields, screen), candidates(report, screen)] {
         if !part.is_empty() {
-            text.push('\n');
-            text.push_str(&part);
+            text.push_str("\n");
+            text.push_str(part);
         }
     }
-    text.push_str(&report.decision().map(|detail| decision(report, detail, screen)).unwrap_or_default());
-    text.push_str(&report.relation().map(|detail| relation(detail, screen)).unwrap_or_default());
-    let ranking = report.ranking.iter().map(|ranking| visible(&ranking.text));
+    text.push_str(report.decision().map(|detail| decision(report, detail, screen)).unwrap_or_default());
+    text.push_str(report.relation().map(|detail| relation(detail, screen)).unwrap_or_default());
+    let ranking = report.ranking.iter().map(|ranking| text!("{}", ranking.text));
     let notes = report.notes.iter().map(|note| paint(WARNING, &format!("! {} ({})", visible(&note.text), note.code)));
     for remark in ranking.chain(notes) {
-        text.push('\n');
-        text.push_str(&indented(&remark, 2, screen.width));
+        text.push_str("\n");
+        text.push_str(indented(&remark, 2, screen.width));
     }
     text
 }
 
 /// The ways of requests through gateways that get this answer.
-fn ways(report: &Report, screen: &Screen) -> String {
+fn ways(report: &Report, screen: &Screen) -> Text {
     if report.family != Family::Hierarchy {
-        return String::new();
+        return Text::default();
     }
     let limit = if screen.verbose { usize::MAX } else { WAYS };
     let ways = &report.about.holds_for;
-    let mut text: String = ways.iter().take(limit).map(|way| paint(DIM, &format!("  {}\n", visible(way)))).collect();
+    let mut text: Text = ways.iter().take(limit).map(|way| paint(DIM, &text!("  {}\n", visible(way)))).collect();
     more(ways.len(), limit, "ways", &mut text);
     text
 }
 
 /// Every policy that was looked at; what it was matched and ranked by are the columns between.
-fn candidates(report: &Report, screen: &Screen) -> String {
+fn candidates(report: &Report, screen: &Screen) -> Text {
     let wide = screen.format == Format::Wide;
     let names = columns_of(&report.candidates);
     let numeric = |name: &str| {
@@ -96,11 +97,11 @@ fn candidates(report: &Report, screen: &Screen) -> String {
         rows += 1;
     }
     if rows == 0 {
-        return String::new();
+        return Text::default();
     }
     let mut text = table.render(screen.width, 2);
     if left_out > 0 {
-        text.push_str(&paint(DIM, &format!("  … and {left_out} more (--verbose shows all)\n")));
+        text.push_str(paint(DIM, &text!("  … and {} more (--verbose shows all)\n", left_out)));
     }
     text
 }
@@ -182,8 +183,8 @@ fn place(at: Option<&crate::report::At>) -> String {
     at.map(ToString::to_string).unwrap_or_default()
 }
 
-fn more(count: usize, limit: usize, noun: &str, text: &mut String) {
+fn more(count: usize, limit: usize, noun: &str, text: &mut Text) {
     if count > limit {
-        text.push_str(&paint(DIM, &format!("  … and {} more {noun} (--verbose shows all)\n", count - limit)));
+        text.push_str(paint(DIM, &text!("  … and {} more {} (--verbose shows all)\n", count - limit, noun)));
     }
 }

@@ -3,6 +3,8 @@
 use anstyle::{AnsiColor, Style};
 use upheld_model::State;
 
+use super::text::{Piece, Text};
+
 /// For the sentence that answers.
 pub(crate) const ANSWER: Style = Style::new().bold();
 /// For headings of columns.
@@ -13,8 +15,9 @@ pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default();
 
 /// Text in a style.
-pub(crate) fn paint(style: Style, text: &str) -> String {
-    if style == Style::new() { text.to_owned() } else { format!("{style}{text}{style:#}") }
+pub(crate) fn paint(style: Style, text: &(impl Piece + ?Sized)) -> Text {
+    let text = text.piece();
+    Text::laid_out(if style == Style::new() { text.into_owned() } else { format!("{style}{text}{style:#}") })
 }
 
 /// Rows in the order in which people read them, at most so many of each state; and how many are left out.

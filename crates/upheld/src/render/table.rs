@@ -3,6 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{HEADING, paint};
+use super::text::{Piece, Text};
 use super::visible;
 
 /// How a column stands.
@@ -44,14 +45,16 @@ impl Table {
 
     /// The lines of the table. On a terminal that is too narrow, the last `foldable` columns go to lines of their own, and more
     /// if that is not enough.
-    pub(crate) fn render(&self, width: Option<usize>, foldable: usize) -> String {
+    pub(crate) fn render(&self, width: Option<usize>, foldable: usize) -> Text {
         let widths: Vec<usize> = (0..self.columns.len()).map(|column| self.width(column)).collect();
         let kept = self.kept(&widths, width, foldable);
         let heading: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();
         let mut text = String::new();
-        self.line(&heading, &widths, kept, |_, cell| paint(HEADING, cell), &mut text);
+        self.line(&heading, &widths, kept, |_, cell| paint(HEADING, cell).as_str().to_owned(), &mut text);
         for row in &self.rows {
-            let style = |column: usize, cell: &str| if column == 0 { paint(row.style, cell) } else { cell.to_owned() };
+            let style = |column: usize, cell: &str| {
+                if column == 0 { paint(row.style, cell).as_str().to_owned() } else { cell.to_owned() }
+            };
             self.line(&row.cells, &widths, kept, style, &mut text);
             let indent = INDENT.len() + widths.first().copied().unwrap_or(0) + GAP;
             for (cell, (name, align)) in
@@ -60,10 +63,10 @@ impl Table {
                 // A number alone says nothing.
                 let told =
                     if *align == Align::Right { format!("{} {cell}", name.to_lowercase()) } else { cell.clone() };
-                text.push_str(&indented(&told, indent, width));
+                text.push_str(indented(&told, indent, width).as_str());
             }
         }
-        text
+        Text::laid_out(text)
     }
 
     /// How many columns stay beside each other; the first two always do.
@@ -112,14 +115,15 @@ impl Table {
 }
 
 /// A sentence with an indent, broken at spaces where there is a width.
-pub(crate) fn indented(sentence: &str, indent: usize, width: Option<usize>) -> String {
+pub(crate) fn indented(sentence: &(impl Piece + ?Sized), indent: usize, width: Option<usize>) -> Text {
     let wrapped = wrap(sentence, width.map(|width| width.saturating_sub(indent).max(20)));
-    wrapped.lines().map(|line| format!("{}{line}\n", " ".repeat(indent))).collect()
+    Text::laid_out(wrapped.as_str().lines().map(|line| format!("{}{line}\n", " ".repeat(indent))).collect())
 }
 
 /// Breaks a sentence at spaces; without a width it stays one line.
-pub(crate) fn wrap(sentence: &str, width: Option<usize>) -> String {
-    let Some(width) = width else { return sentence.to_owned() };
+pub(crate) fn wrap(sentence: &(impl Piece + ?Sized), width: Option<usize>) -> Text {
+    let sentence = sentence.piece();
+    let Some(width) = width else { return Text::laid_out(sentence.into_owned()) };
     let mut lines: Vec<String> = Vec::new();
     for word in sentence.split(' ') {
         match lines.last_mut() {
@@ -130,7 +134,7 @@ pub(crate) fn wrap(sentence: &str, width: Option<usize>) -> String {
             _ => lines.push(word.to_owned()),
         }
     }
-    lines.join("\n")
+    Text::laid_out(lines.join("\n"))
 }
 
 #[cfg(test)]
@@ -144,8 +148,8 @@ mod tests {
         table
     }
 
-    fn plain(text: &str) -> String {
-        anstream::adapter::strip_str(text).to_string()
+    fn plain(text: &Text) -> String {
+        anstream::adapter::strip_str(text.as_str()).to_string()
     }
 
     #[test]
@@ -180,7 +184,7 @@ mod tests {
 
     #[test]
     fn piped_sentences_stay_one_line() {
-        assert_eq!(wrap("one two three", None), "one two three");
-        assert_eq!(wrap("one two three", Some(8)), "one two\nthree");
+        assert_eq!(wrap("one two three", None).as_str(), "one two three");
+        assert_eq!(wrap("one two three", Some(8)).as_str(), "one two\nthree");
     }
 }

@@ -4,6 +4,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::style::{ANSWER, DIM, WARNING, paint};
 use super::table::{Align, Table, indented, wrap};
+use super::text::{Text, text};
 use super::{Screen, visible};
 use crate::report::{Coverage, MutationReport, Survivor, TestReport, TestState, Tested, untested};
 use upheld_answers::formats::tested::{coverage_sentence, difference, inner, summary};
@@ -17,26 +18,26 @@ const SURVIVORS: usize = 40;
 const FAILED: Style = AnsiColor::Red.on_default().bold();
 
 /// All that is to be said about a run.
-pub(crate) fn all(report: &TestReport, screen: &Screen) -> String {
+pub(crate) fn all(report: &TestReport, screen: &Screen) -> Text {
     let mut text = cases(report, screen);
     let good = if report.summary.failed + report.summary.undecided == 0 { ANSWER } else { FAILED };
-    text.push_str(&paint(good, &summary(report.summary)));
-    text.push('\n');
+    text.push_str(paint(good, &summary(report.summary)));
+    text.push_str("\n");
     if let Some(coverage) = &report.coverage {
-        text.push('\n');
-        text.push_str(&covered(coverage, screen));
+        text.push_str("\n");
+        text.push_str(covered(coverage, screen));
     }
     if let Some(mutation) = &report.mutation {
-        text.push('\n');
-        text.push_str(&survived(mutation, screen));
+        text.push_str("\n");
+        text.push_str(survived(mutation, screen));
     }
     text
 }
 
-fn cases(report: &TestReport, screen: &Screen) -> String {
+fn cases(report: &TestReport, screen: &Screen) -> Text {
     let shown: Vec<&Tested> = report.cases.iter().filter(|case| screen.verbose || case.state.is_bad()).collect();
     if shown.is_empty() {
-        return String::new();
+        return Text::default();
     }
     let columns = ["STATE", "AT", "CASE", "EXPECTED", "CAME OUT", "BECAUSE"].map(|name| (name, Align::Left));
     let mut table = Table::new(&columns);
@@ -58,7 +59,7 @@ fn cases(report: &TestReport, screen: &Screen) -> String {
     table.render(screen.width, 4) + "\n"
 }
 
-fn covered(coverage: &Coverage, screen: &Screen) -> String {
+fn covered(coverage: &Coverage, screen: &Screen) -> Text {
     let sentence = coverage_sentence(coverage);
     let style = if coverage.is_short() { FAILED } else { Style::new() };
     let mut text = paint(style, &wrap(&sentence, screen.width)) + "\n";
@@ -70,7 +71,7 @@ fn covered(coverage: &Coverage, screen: &Screen) -> String {
             let at = policy.at.as_ref().map(ToString::to_string).unwrap_or_default();
             table.row(WARNING, [policy.policy.clone(), policy.kind.clone(), at]);
         }
-        text.push_str(&format!("\n{}{}", table.render(screen.width, 1), more(undecided.len(), limit, screen)));
+        text.push_str(text!("\n{}{}", table.render(screen.width, 1), more(undecided.len(), limit, screen)));
     }
     let never: Vec<_> = coverage.never_true().collect();
     if !never.is_empty() {
@@ -80,13 +81,13 @@ fn covered(coverage: &Coverage, screen: &Screen) -> String {
             let at = clause.at.as_ref().map(ToString::to_string).unwrap_or_default();
             table.row(WARNING, [name, clause.asks.clone(), at]);
         }
-        text.push_str(&format!("\n{}{}", table.render(screen.width, 1), more(never.len(), limit, screen)));
+        text.push_str(text!("\n{}{}", table.render(screen.width, 1), more(never.len(), limit, screen)));
     }
     text
 }
 
 /// Changes that no test notices, and a test that would.
-fn survived(mutation: &MutationReport, screen: &Screen) -> String {
+fn survived(mutation: &MutationReport, screen: &Screen) -> Text {
     let style = if mutation.survivors.is_empty() { ANSWER } else { FAILED };
     let mut text = paint(style, &wrap(&mutation.headline.text, screen.width)) + "\n";
     if mutation.survivors.is_empty() {
@@ -98,10 +99,10 @@ fn survived(mutation: &MutationReport, screen: &Screen) -> String {
     for row in rows.iter().take(limit) {
         table.row(WARNING, row.clone());
     }
-    text.push_str(&format!("\n{}{}", table.render(screen.width, 1), more(rows.len(), limit, screen)));
-    text.push_str(&format!("\n{}", indented(mutation.hint(), 2, screen.width)));
+    text.push_str(text!("\n{}{}", table.render(screen.width, 1), more(rows.len(), limit, screen)));
+    text.push_str(text!("\n{}", indented(mutation.hint(), 2, screen.width)));
     for line in mutation.suggested.iter().flat_map(|test| test.case().lines().map(visible).collect::<Vec<_>>()) {
-        text.push_str(&format!("    {line}\n"));
+        text.push_str(text!("    {}\n", line));
     }
     text
 }
@@ -121,9 +122,9 @@ fn rows(survivors: &[Survivor], screen: &Screen) -> Vec<[String; 3]> {
     }
 }
 
-fn more(count: usize, limit: usize, screen: &Screen) -> String {
+fn more(count: usize, limit: usize, screen: &Screen) -> Text {
     match count.saturating_sub(limit) {
-        0 => String::new(),
+        0 => Text::default(),
         left => indented(&paint(DIM, &format!("… and {left} more (--verbose shows all)")), 2, screen.width),
     }
 }

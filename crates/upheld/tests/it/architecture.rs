@@ -242,6 +242,25 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// How text leaves a program.
+const WAYS_OUT: [&str; 7] = ["print!(", "println!(", "eprint!(", "eprintln!(", "::stdout()", "::stderr()", ".print()"];
+
+#[test]
+fn text_leaves_the_command_line_through_one_file_that_shows_what_is_not_ours() {
+    let source = folder("upheld").join("src");
+    let mut found = Vec::new();
+    for path in sources(&source) {
+        let text = fs::read_to_string(&path).unwrap();
+        let place = path.strip_prefix(&source).unwrap().display().to_string();
+        let code = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+        // Whether there is a terminal is asked of the same streams.
+        let ways =
+            code.filter(|(_, line)| !line.contains("is_terminal") && WAYS_OUT.iter().any(|way| line.contains(way)));
+        found.extend(ways.filter(|_| place != "render.rs").map(|(number, _)| format!("{place}:{}", number + 1)));
+    }
+    assert_eq!(found, [""; 0]);
+}
+
 #[test]
 fn every_path_that_the_architecture_names_is_there() {
     let root = folder("").join("..");

@@ -28,6 +28,7 @@ mod stamps;
 mod streams;
 mod support;
 mod surfaces;
+mod terminal;
 mod testing;
 mod testing_related;
 mod transcripts;

@@ -51,7 +51,7 @@ pub(super) fn write(audit: &Audit, beside: &Beside<'_>, out: &mut dyn Write) -> 
 }
 
 fn not_seen(code: &str, text: &str) -> String {
-    let told = element("error", &[("message", text), ("type", code)], "");
+    let told = element("error", &[("message", text), ("type", code)], &[]);
     parent("testcase", &[("classname", GAPS), ("name", text)], &told)
 }
 
@@ -89,7 +89,7 @@ impl Suite<'_> {
         });
         written?;
         for error in &self.errors {
-            let told = element("error", &[("message", error.message.as_str()), ("type", "evaluation")], "");
+            let told = element("error", &[("message", error.message.as_str()), ("type", "evaluation")], &[]);
             let case = parent("testcase", &[("classname", self.name), ("name", "evaluation")], &told);
             out.write_all(case.as_bytes())?;
         }
@@ -112,7 +112,7 @@ fn properties(policy: &PolicyLine) -> String {
     let all = texts.map(|(name, value)| (name, value.to_owned()));
     let all = all.chain(numbers.into_iter().map(|(name, number)| (name, number.to_string())));
     let inner: String =
-        all.map(|(name, value)| element("property", &[("name", name), ("value", value.as_str())], "")).collect();
+        all.map(|(name, value)| element("property", &[("name", name), ("value", value.as_str())], &[])).collect();
     parent("properties", &[("", ""); 0], &inner)
 }
 
@@ -144,7 +144,7 @@ fn test_case(check: &Check, failing: Failing) -> String {
     let inner = if failing.fails(check) {
         element("failure", &[("message", message), ("type", check.state.name())], &details(check))
     } else {
-        let skipped = element("skipped", &[("message", format!("{}: {message}", why_not(check)))], "");
+        let skipped = element("skipped", &[("message", format!("{}: {message}", why_not(check)))], &[]);
         skipped + &element("system-out", &[("", ""); 0], &details(check))
     };
     // The fingerprint comes first: it is what makes the name unique and keeps it over runs.
@@ -166,7 +166,7 @@ fn why_not(check: &Check) -> String {
     }
 }
 
-fn details(check: &Check) -> String {
+fn details(check: &Check) -> Vec<String> {
     let mut lines =
         vec![check.message.clone(), format!("state: {}", check.state.name()), format!("level: {}", check.level.name())];
     lines.extend(check.severity.map(|severity| format!("severity: {}", Severity::name(severity))));
@@ -177,7 +177,7 @@ fn details(check: &Check) -> String {
     lines.extend(check.how_to_fix.iter().map(|hint| format!("how to fix: {hint}")));
     lines.extend(check.fixes.iter().map(|fix| format!("fix: {}", Fix::sentence(fix))));
     lines.extend(check.no_fix_line());
-    lines.join("\n")
+    lines
 }
 
 #[derive(Clone, Default)]

@@ -16,8 +16,9 @@ pub fn document(report: &TestReport) -> String {
     let mut total = report.summary;
     // A share that was asked for is one more check, so that pipelines show why they stop.
     if let Some((name, short)) = coverage_check(report) {
-        let failure =
-            short.map(|message| element("failure", &[("message", message.as_str()), ("type", "coverage")], &message));
+        let failure = short.map(|message| {
+            element("failure", &[("message", message.as_str()), ("type", "coverage")], std::slice::from_ref(&message))
+        });
         let case =
             parent("testcase", &[("classname", "coverage"), ("name", &name)], &failure.clone().unwrap_or_default());
         let own = Summary {
@@ -56,7 +57,7 @@ fn survivors(mutation: &MutationReport) -> String {
         let (name, line) = (survivor.name(), survivor.at.as_ref().map(|at| at.line().to_string()).unwrap_or_default());
         let file = survivor.at.as_ref().map_or("", At::file);
         let place = survivor.at.as_ref().map(ToString::to_string).unwrap_or_default();
-        let failure = element("failure", &[("message", UNNOTICED), ("type", "survivor")], &place);
+        let failure = element("failure", &[("message", UNNOTICED), ("type", "survivor")], &[place]);
         let named = [("classname", MUTATION), ("name", name.as_str()), ("file", file), ("line", line.as_str())];
         parent("testcase", &named, &failure)
     });
@@ -79,13 +80,18 @@ fn test_case(case: &Tested) -> String {
     let because = case.because.as_deref().unwrap_or_default();
     let inner = match case.state {
         TestState::Passed => String::new(),
-        TestState::Skipped => element("skipped", &[("message", because)], ""),
+        TestState::Skipped => element("skipped", &[("message", because)], &[]),
         TestState::Failed | TestState::Undecided => {
             let kind = if case.state == TestState::Undecided { "undecided" } else { "expectation" };
             let (expected, actual) = difference(case);
             let message = format!("expected {expected}; came out {actual}");
-            let text = format!("{}\nexpected: {expected}\ncame out: {actual}\nbecause: {because}", case.at);
-            element("failure", &[("message", message.as_str()), ("type", kind)], &text)
+            let lines = [
+                case.at.to_string(),
+                format!("expected: {expected}"),
+                format!("came out: {actual}"),
+                format!("because: {because}"),
+            ];
+            element("failure", &[("message", message.as_str()), ("type", kind)], &lines)
         }
     };
     let line = case.at.line().to_string();

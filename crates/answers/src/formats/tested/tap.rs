@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::junit::coverage_check;
 use super::{coverage_sentence, difference, summary};
-use crate::formats::visible;
+use crate::formats::{visible, visible_json};
 use crate::report::{MutationReport, TestReport, TestState, Tested, UNNOTICED};
 
 /// The whole stream.
@@ -31,7 +31,7 @@ pub fn document(report: &TestReport) -> String {
         text.push_str(&format!("# {}\n", coverage_sentence(coverage)));
     }
     if let Some(mutation) = &report.mutation {
-        text.push_str(&format!("# {}\n", mutation.headline.text));
+        text.push_str(&format!("# {}\n", escaped(&mutation.headline.text)));
     }
     text
 }
@@ -71,7 +71,8 @@ fn point(number: usize, case: &Tested) -> String {
 
 /// A block of YAML; JSON is YAML, too.
 fn block(entries: &[(&str, serde_json::Value)]) -> String {
-    let lines: String = entries.iter().map(|(name, value)| format!("  {name}: {value}\n")).collect();
+    let lines: String =
+        entries.iter().map(|(name, value)| format!("  {name}: {}\n", visible_json(&value.to_string()))).collect();
     format!("  ---\n{lines}  ...\n")
 }
 

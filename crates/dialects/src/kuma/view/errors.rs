@@ -97,7 +97,11 @@ pub(super) const POLICY_TITLE: &str = "Could not retrieve policy";
 impl fmt::Display for InspectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoEndpoint { path } => write!(f, "there is no inspection endpoint `{path}`"),
+            // What stands behind `?` is of no interest, and may be a secret.
+            Self::NoEndpoint { path } => {
+                let path = path.split('?').next().unwrap_or_default();
+                write!(f, "there is no inspection endpoint `{path}`")
+            }
             Self::NotFound { kind, name, mesh: None, .. } => write!(f, "there is no {kind} `{name}`"),
             Self::NotFound { kind, name, mesh: Some(mesh), .. } => {
                 write!(f, "there is no {kind} `{name}` in mesh `{mesh}`")

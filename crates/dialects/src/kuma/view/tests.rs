@@ -283,6 +283,10 @@ fn what_does_not_exist_is_named() {
     check("/meshes/default/retries/none/dataplanes", "there is no Retry `none` in mesh `default`");
     check("/meshes/default/dataplanes/web-1", "there is no inspection endpoint `/meshes/default/dataplanes/web-1`");
     check("/meshes/default/cats/a/dataplanes", "there is no inspection endpoint `/meshes/default/cats/a/dataplanes`");
+    check(
+        "/meshes/default/cats/a/dataplanes?t=x",
+        "there is no inspection endpoint `/meshes/default/cats/a/dataplanes`",
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::cli::{Affected, Format};
 use crate::commands::decision::read;
 use crate::commands::{Session, print_refused, refuse};
 use crate::exit::Exit;
-use crate::render::{print_plain, shifts};
+use crate::render::{print_names, shifts};
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Affected) -> Exit {
     let supposed = match supposed(&wanted.supposed) {
@@ -27,7 +27,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Affected) -> Exit
     let screen = &session.screen;
     match screen.format {
         Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&affected.document(loaded.snapshot.digest())),
-        Format::Name => print_plain(&format!("{}\n", affected.policy)),
+        Format::Name => print_names([&affected.policy]),
         Format::Table | Format::Wide => screen.print(&shifts::affected(&affected, screen)),
     }
     Exit::Yes

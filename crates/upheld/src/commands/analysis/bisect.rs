@@ -9,7 +9,8 @@ use crate::cli::{Bisect, Format};
 use crate::commands::{Session, parsed, refuse, say};
 use crate::exit::Exit;
 use crate::load::try_snapshot;
-use crate::render::{print_plain, style};
+use crate::render::text::{Text, text};
+use crate::render::{print_names, style};
 use crate::report::Report;
 
 /// So many commits are looked at, which takes twenty steps at most.
@@ -99,22 +100,23 @@ fn print(session: &Session<'_>, wanted: &Bisect, found: Found) -> Exit {
             "apiVersion": "upheld/v2", "kind": "Bisected", "good": wanted.good, "bad": wanted.bad,
             "commit": commit.as_ref().map(told), "before": before, "after": after,
         })),
-        Format::Name => print_plain(&commit.as_ref().map(|commit| format!("{}\n", commit.id)).unwrap_or_default()),
+        Format::Name => print_names(commit.iter().map(|commit| &commit.id)),
         Format::Table | Format::Wide => {
             let text = match &commit {
-                None => format!("The answer is the same at {} and at {}.\n", wanted.good, wanted.bad),
+                None => text!("The answer is the same at {} and at {}.\n", wanted.good, wanted.bad),
                 Some(commit) => {
                     let day = commit.at.to_string();
                     let day = day.get(..10).unwrap_or_default();
                     let headline =
                         format!("It changed with {} by {} on {day}: {}", commit.short(), commit.author, commit.subject);
-                    let lines = |lines: &[String]| lines.iter().map(|line| format!("    {line}\n")).collect::<String>();
+                    let lines = |lines: &[String]| lines.iter().map(|line| text!("    {}\n", line)).collect::<Text>();
                     let more = format!("upheld diff {0}~1..{0}", commit.short());
-                    format!(
-                        "{}\n\n  before\n{}  after\n{}\n  Everything that it changed: {more}\n",
+                    text!(
+                        "{}\n\n  before\n{}  after\n{}\n  Everything that it changed: {}\n",
                         style::paint(style::ANSWER, &headline),
                         lines(&before),
-                        lines(&after)
+                        lines(&after),
+                        more
                     )
                 }
             };

@@ -10,7 +10,8 @@ use crate::cli::{Format, Question};
 use crate::commands::{Asked, Session, ask, refuse};
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
-use crate::render::{print_plain, style, visible};
+use crate::render::text::{Text, text};
+use crate::render::{print_names, style};
 use crate::report::{At, Depth};
 
 /// A field, and who wrote the line that sets it.
@@ -76,7 +77,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, question: &Question) -> Ex
         Format::Jsonl => lines.iter().for_each(|line| screen.print_data(line)),
         Format::Name => {
             let names: BTreeSet<&String> = lines.iter().filter_map(|line| line.commit.as_ref()).collect();
-            print_plain(&names.iter().map(|name| format!("{name}\n")).collect::<String>());
+            print_names(names);
         }
         Format::Table | Format::Wide => screen.print(&table(&lines, screen.width)),
     }
@@ -107,15 +108,15 @@ fn fill(lines: &mut [Line], revision: Option<&str>) -> Result<(), upheld_model::
     Ok(())
 }
 
-fn table(lines: &[Line], width: Option<usize>) -> String {
+fn table(lines: &[Line], width: Option<usize>) -> Text {
     let headings = ["FIELD", "VALUE", "POLICY", "AT", "COMMIT", "AUTHOR", "DATE", "FOR"];
     let mut table = Table::new(&headings.map(|heading| (heading, Align::Left)));
-    let text = |value: &Option<String>| value.as_deref().map_or_else(|| "-".to_owned(), visible);
+    let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
     for line in lines {
         let at = line.at.as_ref().map(ToString::to_string).unwrap_or_default();
         let commit = line.commit.clone().unwrap_or_else(|| "not committed".to_owned());
-        let cells = [visible(&line.field), visible(&line.value), visible(&line.policy), at, commit];
-        let more = [text(&line.author), text(&line.date), text(&line.subject)];
+        let cells = [line.field.clone(), line.value.clone(), line.policy.clone(), at, commit];
+        let more = [told(&line.author), told(&line.date), told(&line.subject)];
         table.row(anstyle::Style::new(), cells.into_iter().chain(more));
     }
     let mut last: Option<&str> = None;
@@ -125,5 +126,5 @@ fn table(lines: &[Line], width: Option<usize>) -> String {
         [one] => format!("Who set what for {one}."),
         [first, rest @ ..] => format!("Who set what for {first} and {} more.", rest.len()),
     };
-    format!("{}\n\n{}", style::paint(style::ANSWER, &headline), table.render(width, 7))
+    text!("{}\n\n{}", style::paint(style::ANSWER, &headline), table.render(width, 7))
 }

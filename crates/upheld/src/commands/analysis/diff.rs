@@ -9,7 +9,7 @@ use crate::commands::Session;
 #[cfg(feature = "server")]
 use crate::commands::page;
 use crate::exit::Exit;
-use crate::render::{print_plain, shifts};
+use crate::render::{print_document, print_names, shifts};
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Diff) -> Exit {
     let supposed = wanted.supposed();
@@ -39,12 +39,12 @@ pub(super) fn print(session: &Session<'_>, compared: &Compared) {
     let Compared { before, after, shifts: found } = compared;
     let screen = &session.screen;
     if session.settings.output.value == Output::Report(Findings::Markdown) {
-        return print_plain(&shifts_markdown(found));
+        return print_document(&shifts_markdown(found));
     }
     #[cfg(feature = "server")]
     if session.settings.output.value.is_page() {
         let document = found.document(before.snapshot.digest(), after.snapshot.digest());
-        return print_plain(&page::changed(&document, after.snapshot.digest()));
+        return print_document(&page::changed(&document, after.snapshot.digest()));
     }
     match screen.format {
         Format::Json | Format::Yaml => {
@@ -52,7 +52,7 @@ pub(super) fn print(session: &Session<'_>, compared: &Compared) {
         }
         Format::Jsonl => found.shifts.iter().for_each(|shift| screen.print_data(shift)),
         Format::Name => {
-            print_plain(&found.changed.iter().map(|one| format!("{}\n", one.id())).collect::<String>());
+            print_names(found.changed.iter().map(|one| one.id()));
         }
         Format::Table | Format::Wide => screen.print(&shifts::text(found, screen)),
     }

@@ -14,7 +14,7 @@ use crate::commands::edits::{Edits, no_files, sentence, write_whole};
 use crate::commands::page;
 use crate::commands::{Session, baseline, refuse, say};
 use crate::exit::Exit;
-use crate::render::{bar, print_plain, shifts};
+use crate::render::{bar, print_document, print_names, shifts};
 use crate::report::counted;
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Lint) -> Exit {
@@ -129,18 +129,18 @@ fn print(session: &Session<'_>, loaded: &Loaded, linted: &Linted, failing: Faili
     let screen = &session.screen;
     match (session.settings.output.value, screen.format) {
         (Output::Report(Findings::Sarif), _) => screen.print_data(&found.sarif()),
-        (Output::Report(Findings::Markdown), _) => print_plain(&found.markdown()),
-        (Output::Report(Findings::Github), _) => print_plain(&found.github()),
+        (Output::Report(Findings::Markdown), _) => print_document(&found.markdown()),
+        (Output::Report(Findings::Github), _) => print_document(&found.github()),
         #[cfg(feature = "server")]
         (output, _) if output.is_page() => {
             let digest = loaded.snapshot.digest();
-            print_plain(&page::linted(&found.document(digest), digest));
+            print_document(&page::linted(&found.document(digest), digest));
         }
-        (Output::Record(Results::Junit), _) => print_plain(&found.junit(failing)),
+        (Output::Record(Results::Junit), _) => print_document(&found.junit(failing)),
         (_, Format::Json | Format::Yaml) => screen.print_data(&found.document(loaded.snapshot.digest())),
         (_, Format::Jsonl) => linted.findings.iter().for_each(|finding| screen.print_data(&found.finding(finding))),
         (_, Format::Name) => {
-            print_plain(&linted.findings.iter().map(|one| format!("{}\n", one.code())).collect::<String>());
+            print_names(linted.findings.iter().map(|one| one.code()));
         }
         (_, Format::Table | Format::Wide) => screen.print(&shifts::linted(linted, loaded.snapshot.files(), screen)),
     }

@@ -15,7 +15,7 @@ use crate::commands::{Session, print_refused, refuse, say};
 use crate::config::{Setting, Settings};
 use crate::exit::Exit;
 use crate::load;
-use crate::render::{bar, print_plain, replayed};
+use crate::render::{bar, print_document, print_names, replayed};
 use crate::report::{Phrase, Shifting};
 
 /// So many lines are held at a time.
@@ -131,14 +131,14 @@ fn piece(log: &mut dyn BufRead) -> std::io::Result<(Vec<String>, u64)> {
 fn print(session: &Session<'_>, found: &Replayed, after: &Loaded) {
     let screen = &session.screen;
     if session.settings.output.value == Output::Report(Findings::Markdown) {
-        return print_plain(&shifts_markdown(&found.shifts));
+        return print_document(&shifts_markdown(&found.shifts));
     }
     match screen.format {
         Format::Json | Format::Yaml => screen.print_data(&found.document(after.snapshot.digest())),
         Format::Jsonl => found.shifts.shifts.iter().for_each(|shift| screen.print_data(shift)),
         Format::Name => {
             let policies = found.shifts.shifts.iter().flat_map(|shift| &shift.after.policies);
-            print_plain(&policies.map(|policy| format!("{policy}\n")).collect::<String>());
+            print_names(policies);
         }
         Format::Table | Format::Wide => screen.print(&replayed::text(found, screen)),
     }

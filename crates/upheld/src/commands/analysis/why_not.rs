@@ -5,7 +5,7 @@ use upheld_answers::World;
 use crate::cli::{Format, WhyNot};
 use crate::commands::{Session, parsed, print_refused};
 use crate::exit::Exit;
-use crate::render::{print_plain, shifts};
+use crate::render::{print_names, shifts};
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &WhyNot) -> Exit {
     let requests = wanted.question.access.request.as_deref();
@@ -19,7 +19,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &WhyNot) -> Exit {
     let screen = &session.screen;
     match screen.format {
         Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&why.document(loaded.snapshot.digest())),
-        Format::Name => print_plain(&why.edits.iter().map(|tried| format!("{}\n", tried.edit)).collect::<String>()),
+        Format::Name => print_names(why.edits.iter().map(|tried| &tried.edit)),
         Format::Table | Format::Wide => screen.print(&shifts::why_not(&why, screen)),
     }
     Exit::Yes

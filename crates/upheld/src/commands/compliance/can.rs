@@ -8,7 +8,7 @@ use super::{Question, answer};
 use crate::cli::{Can, Format, Organisation};
 use crate::commands::Session;
 use crate::exit::Exit;
-use crate::render::{compliance, print_plain};
+use crate::render::{compliance, print_names};
 use crate::report::compliance::Ruled;
 
 pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
@@ -28,7 +28,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
     let screen = &session.screen;
     match screen.format {
         Format::Table | Format::Wide => screen.print(&compliance::ruled(&ruled, screen)),
-        Format::Name => print_plain(&format!("{}\n", ruled.outcome)),
+        Format::Name => print_names([&ruled.outcome]),
         Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&json!(ruled)),
     }
     match Outcome::of(&ruled.outcome) {

@@ -10,7 +10,8 @@ use crate::commands::edits::{Edits, no_files, sentence};
 use crate::commands::{Session, refuse, say};
 use crate::exit::Exit;
 use crate::render::bar::Bar;
-use crate::render::{compliance, print_plain};
+use crate::render::text::text;
+use crate::render::{compliance, print_names, print_text};
 use crate::report::compliance::FixPlan;
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Fix) -> Exit {
@@ -42,7 +43,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Fix) -> Exit {
     let screen = &session.screen;
     match screen.format {
         Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&json!(answer)),
-        Format::Name => print_plain(&answer.objects().iter().map(|name| format!("{name}\n")).collect::<String>()),
+        Format::Name => print_names(answer.objects()),
         Format::Table | Format::Wide => screen.print(&compliance::fix_plan(&answer, screen)),
     }
     if answer.is_clean() { Exit::Yes } else { Exit::No }
@@ -72,7 +73,7 @@ fn edit(asked: &Organisation<'_>, question: &FixQuestion, edits: Edits) -> Exit 
         return refuse(&problems);
     }
     if edits == Edits::Made {
-        print_plain(&format!("{}\n", sentence(&files)));
+        print_text(&text!("{}\n", sentence(&files)));
     }
     for ByHand { text, at, why } in &by_hand {
         let place = at.as_ref().map(|at| format!("{at}: ")).unwrap_or_default();

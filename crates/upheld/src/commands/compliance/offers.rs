@@ -8,7 +8,8 @@ use crate::cli::{Candidates, Format, Values};
 use crate::commands::Session;
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
-use crate::render::{print_plain, style};
+use crate::render::text::{Text, text};
+use crate::render::{print_names, style};
 
 pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates) -> Exit {
     let Candidates { object, kind, role, person, organisation } = wanted;
@@ -24,23 +25,23 @@ pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates
     let (names, reasons) = (&offered.candidates, &offered.refused);
     let screen = &session.screen;
     match screen.format {
-        Format::Name => print_plain(&names.iter().map(|name| format!("{name}\n")).collect::<String>()),
+        Format::Name => print_names(names),
         Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&json!(offered)),
         Format::Table | Format::Wide => {
-            let mut text = format!("{}\n", style::paint(style::ANSWER, &offered.answer));
+            let mut text = text!("{}\n", style::paint(style::ANSWER, &offered.answer));
             if !names.is_empty() {
-                text.push('\n');
-                text.extend(names.iter().map(|name| format!("  {name}\n")));
+                text.push_str("\n");
+                text.extend(names.iter().map(|name| text!("  {}\n", name)));
             }
             let shown = if screen.verbose || names.is_empty() { reasons.len() } else { 0 };
             if shown > 0 {
-                text.push_str(&format!("\n{}\n", style::paint(style::HEADING, "  NOT OFFERED")));
+                text.push_str(text!("\n{}\n", style::paint(style::HEADING, "  NOT OFFERED")));
                 let reason =
-                    |RefusedObject { reference, because }: &RefusedObject| format!("  {reference}: {because}\n");
+                    |RefusedObject { reference, because }: &RefusedObject| text!("  {}: {}\n", reference, because);
                 text.extend(reasons.iter().map(reason));
             } else if !reasons.is_empty() {
-                let more = format!("\n  {} not offered: --verbose says why\n", reasons.len());
-                text.push_str(&style::paint(style::DIM, &more));
+                let more = text!("\n  {} not offered: --verbose says why\n", reasons.len());
+                text.push_str(style::paint(style::DIM, &more));
             }
             screen.print(&text);
         }
@@ -60,7 +61,7 @@ pub(in crate::commands) fn values(session: &Session<'_>, wanted: &Values) -> Exi
     };
     let screen = &session.screen;
     match screen.format {
-        Format::Name => print_plain(&offered.values.iter().map(|value| format!("{value}\n")).collect::<String>()),
+        Format::Name => print_names(&offered.values),
         Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&json!(offered)),
         Format::Table | Format::Wide => {
             let policies = |list: &[RecordedValue], value: &String| {
@@ -80,8 +81,8 @@ pub(in crate::commands) fn values(session: &Session<'_>, wanted: &Values) -> Exi
             for (value, told) in &rows {
                 table.row(style::HEADING, [value.clone(), told.clone()]);
             }
-            let table = if rows.is_empty() { String::new() } else { format!("\n{}", table.render(screen.width, 1)) };
-            screen.print(&format!("{}\n{table}", style::paint(style::ANSWER, &offered.answer)));
+            let table = if rows.is_empty() { Text::default() } else { text!("\n{}", table.render(screen.width, 1)) };
+            screen.print(&text!("{}\n{}", style::paint(style::ANSWER, &offered.answer), table));
         }
     }
     Exit::Yes

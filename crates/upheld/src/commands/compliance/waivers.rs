@@ -8,7 +8,8 @@ use crate::cli::{Format, Person, Waivers};
 use crate::commands::Session;
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
-use crate::render::{print_plain, style};
+use crate::render::text::{Text, text};
+use crate::render::{print_names, style};
 use crate::report::compliance::{ListedWaivers, WaiverLine, WaiverState};
 use crate::report::counted;
 
@@ -25,13 +26,13 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Waivers) -> Exit 
     match screen.format {
         Format::Json | Format::Yaml => screen.print_data(&json!({"waivers": lines})),
         Format::Jsonl => lines.iter().for_each(|line| screen.print_data(line)),
-        Format::Name => print_plain(&lines.iter().map(|line| format!("{}\n", line.id)).collect::<String>()),
+        Format::Name => print_names(lines.iter().map(|line| &line.id)),
         Format::Table | Format::Wide => screen.print(&text(&lines, all, screen.width)),
     }
     Exit::Yes
 }
 
-fn text(lines: &[WaiverLine], all: usize, width: Option<usize>) -> String {
+fn text(lines: &[WaiverLine], all: usize, width: Option<usize>) -> Text {
     let count = |state: WaiverState| lines.iter().filter(|line| line.state == state).count();
     let told: Vec<String> = WaiverState::ALL
         .into_iter()
@@ -43,7 +44,7 @@ fn text(lines: &[WaiverLine], all: usize, width: Option<usize>) -> String {
         (0, all) => format!("None of {} is like that.", counted(all, "waiver", "waivers")),
         (some, _) => format!("{}: {}.", counted(some, "waiver", "waivers"), told.join(", ")),
     };
-    let mut text = format!("{}\n", style::paint(style::ANSWER, &answer));
+    let mut text = text!("{}\n", style::paint(style::ANSWER, &answer));
     if lines.is_empty() {
         return text;
     }
@@ -68,7 +69,7 @@ fn text(lines: &[WaiverLine], all: usize, width: Option<usize>) -> String {
             ],
         );
     }
-    text.push('\n');
-    text.push_str(&table.render(width, 1));
+    text.push_str("\n");
+    text.push_str(table.render(width, 1));
     text
 }

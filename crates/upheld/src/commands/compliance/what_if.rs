@@ -9,7 +9,7 @@ use crate::cli::{Format, WhatIf};
 use crate::commands::decision::read;
 use crate::commands::{Session, print_refused, refuse};
 use crate::exit::Exit;
-use crate::render::{compliance, print_plain};
+use crate::render::{compliance, print_names};
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &WhatIf) -> Exit {
     let Answer { plan: planned, clean } = match answer(session, wanted) {
@@ -21,7 +21,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &WhatIf) -> Exit {
         Format::Json | Format::Yaml | Format::Jsonl => {
             screen.print_data(&json!({"apiVersion": "upheld/v1", "kind": "Plan", "plan": planned}));
         }
-        Format::Name => print_plain(&format!("{}\n", planned.id)),
+        Format::Name => print_names([&planned.id]),
         Format::Table | Format::Wide => screen.print(&compliance::planned(&planned, screen)),
     }
     if clean { Exit::Yes } else { Exit::No }

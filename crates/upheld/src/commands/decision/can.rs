@@ -1,6 +1,6 @@
 //! `can`: may this happen? A gate: the exit code is the answer.
 
-use std::io::{BufRead, BufReader, BufWriter, Read, StdoutLock, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 
 use serde_json::json;
 use upheld_dialects::access::decider::{Decider, WhichKind};
@@ -15,8 +15,9 @@ use super::{by, now, obligations, with_obligations};
 use crate::cli::{Can, Format, Question};
 use crate::commands::{Asked, Session, ask, exit_of, refuse, say};
 use crate::exit::Exit;
-use crate::render::print_plain;
-use crate::report::{Depth, Report, decide};
+use crate::render::text::text;
+use crate::render::{Document, document, print_names};
+use crate::report::{Depth, Report, decide, visible, visible_json};
 
 pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
     if let Some(file) = &can.batch {
@@ -38,10 +39,10 @@ pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
 fn print(session: &Session<'_>, snapshot: &Snapshot, decision: &Report) {
     match session.screen.format {
         Format::Table | Format::Wide => {
-            let obligations = obligations(decision).map(|ids| format!("Obligations: {ids}\n")).unwrap_or_default();
-            session.screen.print(&format!("{}\n{obligations}", decision.headline.text));
+            let obligations = obligations(decision).map(|ids| text!("Obligations: {}\n", ids)).unwrap_or_default();
+            session.screen.print(&text!("{}\n{}", decision.headline.text, obligations));
         }
-        Format::Name => print_plain(&format!("{}\n", decision.verdict.word())),
+        Format::Name => print_names([decision.verdict.word()]),
         Format::Json | Format::Yaml | Format::Jsonl => session.screen.print_data(&short(snapshot, decision)),
     }
 }
@@ -112,14 +113,14 @@ fn worse(one: Exit, other: Exit) -> Exit {
 
 /// Answers on their way out: lines, or the items of one document.
 struct Written {
-    out: BufWriter<StdoutLock<'static>>,
+    out: Document,
     format: Format,
     items: usize,
 }
 
 impl Written {
     fn new(format: Format) -> Self {
-        Self { out: BufWriter::new(std::io::stdout().lock()), format, items: 0 }
+        Self { out: document(), format, items: 0 }
     }
 
     /// Writes an answer; whether anybody still reads.
@@ -181,7 +182,7 @@ impl Line<'_> {
     fn shown(&self, number: usize, decision: &Report) -> String {
         match self.session.screen.format {
             Format::Table | Format::Wide => {
-                format!("{:<9}  {}{}", decision.verdict.word(), by(decision), with_obligations(decision))
+                visible(&format!("{:<9}  {}{}", decision.verdict.word(), by(decision), with_obligations(decision)))
             }
             Format::Name => decision.verdict.word().to_owned(),
             Format::Json | Format::Yaml | Format::Jsonl => {
@@ -189,7 +190,7 @@ impl Line<'_> {
                 if let Some(map) = answer.as_object_mut() {
                     map.insert("line".to_owned(), json!(number));
                 }
-                answer.to_string()
+                visible_json(&answer.to_string())
             }
         }
     }
@@ -197,7 +198,9 @@ impl Line<'_> {
     fn shown_error(&self, number: usize, message: &str) -> String {
         match self.session.screen.format {
             Format::Table | Format::Wide | Format::Name => "error".to_owned(),
-            Format::Json | Format::Yaml | Format::Jsonl => json!({"error": message, "line": number}).to_string(),
+            Format::Json | Format::Yaml | Format::Jsonl => {
+                visible_json(&json!({"error": message, "line": number}).to_string())
+            }
         }
     }
 }

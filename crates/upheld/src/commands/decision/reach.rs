@@ -10,7 +10,8 @@ use crate::cli::{self, AccessRequest, Format};
 use crate::commands::{Session, print_refused, say};
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
-use crate::render::{Screen, diagnostics, print_plain, stamp, style};
+use crate::render::text::{Text, text};
+use crate::render::{Screen, diagnostics, print_names, stamp, style};
 use crate::report::{Closest, Reach, ReachedAction, ReachedEntity, ReachedRow};
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &cli::Reach) -> Exit {
@@ -54,7 +55,7 @@ fn print(screen: &Screen, snapshot: &Snapshot, reach: &Reach) {
         // Whoever reads names alone must not take what is undecided for permitted.
         Format::Name => {
             let permitted = reach.items.iter().filter(|row| row.decision == "permit");
-            print_plain(&permitted.map(|row| format!("{}\n", found(row).join(" "))).collect::<String>());
+            print_names(permitted.map(|row| found(row).join(" ")));
             if reach.counts.undecided > 0 {
                 say(&format!("note: {} undecided; -o table lists them", reach.counts.undecided));
             }
@@ -70,8 +71,8 @@ fn found(row: &ReachedRow) -> Vec<String> {
     [subject, resource, row.action.as_ref().map(ReachedAction::words)].into_iter().flatten().collect()
 }
 
-fn text(screen: &Screen, snapshot: &Snapshot, reach: &Reach) -> String {
-    let mut text = format!("{}\n", style::paint(style::ANSWER, &reach.headline.text));
+fn text(screen: &Screen, snapshot: &Snapshot, reach: &Reach) -> Text {
+    let mut text = text!("{}\n", style::paint(style::ANSWER, &reach.headline.text));
     if !reach.items.is_empty() {
         let sought: Vec<String> = reach.sought.iter().map(|part| part.to_uppercase()).collect();
         let columns = sought.iter().map(String::as_str).chain(["DECISION", "POLICY", "BECAUSE"]);
@@ -87,7 +88,7 @@ fn text(screen: &Screen, snapshot: &Snapshot, reach: &Reach) -> String {
             };
             table.row(style, cells);
         }
-        text.push_str(&format!("\n{}", table.render(screen.width, 1)));
+        text.push_str(text!("\n{}", table.render(screen.width, 1)));
     }
     let mut hints = Vec::new();
     if reach.counts.denied > 0 && !screen.verbose {
@@ -97,11 +98,11 @@ fn text(screen: &Screen, snapshot: &Snapshot, reach: &Reach) -> String {
         hints.push(format!("there may be more: --after {next}"));
     }
     if !hints.is_empty() {
-        let hints: String = hints.iter().map(|hint| format!("  {hint}\n")).collect();
-        text.push_str(&format!("\n{}", style::paint(style::DIM, &hints)));
+        let hints: Text = hints.iter().map(|hint| text!("  {}\n", hint)).collect();
+        text.push_str(text!("\n{}", style::paint(style::DIM, &hints)));
     }
     let from = Stamp::new(snapshot, reach.semantics.as_deref());
-    format!("{text}{}", stamp(&from, screen))
+    text + stamp(&from, screen)
 }
 
 fn policy(row: &ReachedRow) -> String {

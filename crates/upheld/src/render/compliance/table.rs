@@ -10,6 +10,7 @@ use super::{HARD, SOFT};
 use crate::cli::Format;
 use crate::render::style::{ANSWER, DIM, HEADING, WARNING, paint};
 use crate::render::table::{Align, Table, indented, wrap};
+use crate::render::text::{Text, text};
 use crate::render::{Screen, visible};
 use crate::report::compliance::{
     Audit, BaselineState, Cause, Check, CheckState, Level, NearMiss, PolicyLine, Severity, Side, Violations,
@@ -29,32 +30,32 @@ const WORKSPACES: usize = 10;
 const DETAIL: usize = 6;
 
 /// All that is to be said about an audit.
-pub(super) fn all(audit: &Audit, screen: &Screen) -> String {
+pub(super) fn all(audit: &Audit, screen: &Screen) -> Text {
     let good = if audit.summary.violations() == 0 && audit.errors.is_empty() { ANSWER } else { HARD };
     let mut text = paint(good, &wrap(&visible(&audit.answer), screen.width)) + "\n";
     for filter in &audit.filters {
-        text.push_str(&indented(&visible(&format!("only {}", filter.sentence())), 2, screen.width));
+        text.push_str(indented(&visible(&format!("only {}", filter.sentence())), 2, screen.width));
     }
     if let Some(compared) = &audit.baseline {
-        text.push_str(&indented(&format!("beside the baseline: {}", compared.sentence()), 2, screen.width));
+        text.push_str(indented(&format!("beside the baseline: {}", compared.sentence()), 2, screen.width));
     }
     let renderer = AuditRenderer { audit, screen, names: names(audit) };
-    text.push_str(&renderer.gaps());
-    text.push_str(&renderer.errors());
+    text.push_str(renderer.gaps());
+    text.push_str(renderer.errors());
     if audit.checks.len() > SUMMARISED || is_close(screen) {
-        text.push_str(&overview(audit, screen));
+        text.push_str(overview(audit, screen));
     }
-    text.push_str(&renderer.block(
+    text.push_str(renderer.block(
         "HARD (enforced, and let through by nobody)",
         HARD,
         renderer.single(CheckState::Hard),
     ));
-    text.push_str(&renderer.block("SOFT (accepted; needs follow-up)", SOFT, renderer.by_cause()));
-    text.push_str(&renderer.block("WAIVED (would be violations)", HEADING, renderer.single(CheckState::Waived)));
-    text.push_str(&renderer.without_evidence());
-    text.push_str(&renderer.idle_waivers());
+    text.push_str(renderer.block("SOFT (accepted; needs follow-up)", SOFT, renderer.by_cause()));
+    text.push_str(renderer.block("WAIVED (would be violations)", HEADING, renderer.single(CheckState::Waived)));
+    text.push_str(renderer.without_evidence());
+    text.push_str(renderer.idle_waivers());
     if is_close(screen) {
-        text.push_str(&policies(audit, screen));
+        text.push_str(policies(audit, screen));
     }
     text
 }
@@ -111,37 +112,37 @@ impl<'a> AuditRenderer<'a> {
         groups
     }
 
-    fn block(&self, heading: &str, style: Style, groups: Vec<Group<'a>>) -> String {
+    fn block(&self, heading: &str, style: Style, groups: Vec<Group<'a>>) -> Text {
         if groups.is_empty() {
-            return String::new();
+            return Text::default();
         }
         let most = if self.screen.width.is_none() || self.screen.verbose { usize::MAX } else { MOST };
         let left = groups.len().saturating_sub(most);
-        let mut text = format!("\n  {}\n", paint(style, heading));
+        let mut text = text!("\n  {}\n", paint(style, heading));
         for group in groups.into_iter().take(most) {
-            text.push_str(&match group.cause {
+            text.push_str(match group.cause {
                 Some(cause) => self.caused(cause, &group.checks),
                 None => group.checks.iter().map(|check| self.one(check)).collect(),
             });
         }
         if left > 0 {
-            text.push_str(&paint(DIM, &format!("  … and {left} more (--verbose shows all)\n")));
+            text.push_str(paint(DIM, &text!("  … and {} more (--verbose shows all)\n", left)));
         }
         text
     }
 
     /// The line that begins a violation or a group of them.
-    fn head(&self, check: &Check, what: &str) -> String {
+    fn head(&self, check: &Check, what: &str) -> Text {
         let name = visible(&named(self.audit, check));
         let padding = " ".repeat(self.names.saturating_sub(name.width()));
-        format!("  {}{padding}  {}{}\n", paint(HEADING, &name), visible(what), qualities(check))
+        text!("  {}{}  {}{}\n", paint(HEADING, &name), padding, what, qualities(check))
     }
 
-    fn one(&self, check: &Check) -> String {
+    fn one(&self, check: &Check) -> Text {
         let workspace = check.workspace_beside().map(|workspace| format!("  in {workspace}")).unwrap_or_default();
         let pair = format!("{}{workspace}", check.sides().map(titled).collect::<Vec<_>>().join(" ~ "));
         let mut text = self.head(check, &pair);
-        text.push_str(&self.detail(&if check.is_about_one() {
+        text.push_str(self.detail(&if check.is_about_one() {
             format!("{} {}", check.a.title, check.reason.text)
         } else {
             let sides = [&check.a, &check.b].map(|side| format!("{} has {} {}", side.title, side.tag, braced(side)));
@@ -153,14 +154,14 @@ impl<'a> AuditRenderer<'a> {
         text.extend(check.waiver.iter().map(|waiver| self.detail(&waiver.sentence())));
         text.extend(check.cause.iter().map(|cause| self.detail(&format!("since: {}", cause.text))));
         if check.state != CheckState::Waived {
-            text.push_str(&self.fixes(check));
+            text.push_str(self.fixes(check));
         }
-        text + &self.more(check, None)
+        text + self.more(check, None)
     }
 
     /// `landingZone/lz-1 moved dev → prod on 2026-02-03 by an administrator: 4 projects now disagree`.
-    fn caused(&self, cause: &Cause, checks: &[&Check]) -> String {
-        let Some(first) = checks.first() else { return String::new() };
+    fn caused(&self, cause: &Cause, checks: &[&Check]) -> Text {
+        let Some(first) = checks.first() else { return Text::default() };
         let others: Vec<&Side> = checks
             .iter()
             .map(|check| check.sides().find(|side| side.reference != cause.object).unwrap_or(&check.a))
@@ -185,15 +186,15 @@ impl<'a> AuditRenderer<'a> {
         let mut text = self.head(first, &format!("{}: {count} now {verb}{with}", cause.text));
         if has_side {
             let told: Vec<String> = others.iter().map(|side| format!("{} {}", titled(side), braced(side))).collect();
-            text.push_str(&self.items(&told));
+            text.push_str(self.items(&told));
         } else {
             for check in checks {
                 let told = check.sides().map(|side| format!("{} {}", titled(side), braced(side)));
-                text.push_str(&self.detail(&told.collect::<Vec<_>>().join(" ~ ")));
+                text.push_str(self.detail(&told.collect::<Vec<_>>().join(" ~ ")));
             }
         }
         if let [only] = checks {
-            text.push_str(&self.fixes(only));
+            text.push_str(self.fixes(only));
         } else {
             text.extend(first.how_to_fix.iter().map(|hint| self.detail(&format!("how to fix: {hint}"))));
         }
@@ -201,15 +202,15 @@ impl<'a> AuditRenderer<'a> {
         text
     }
 
-    fn fixes(&self, check: &Check) -> String {
+    fn fixes(&self, check: &Check) -> Text {
         let hint = check.how_to_fix.iter().map(|hint| self.detail(&format!("how to fix: {hint}")));
         hint.chain(check.fix_line().map(|line| self.detail(&line))).collect()
     }
 
     /// What only those read who look closer.
-    fn more(&self, check: &Check, of: Option<&Side>) -> String {
+    fn more(&self, check: &Check, of: Option<&Side>) -> Text {
         if !is_close(self.screen) {
-            return String::new();
+            return Text::default();
         }
         let of = of.map(|side| side.reference.clone());
         let known = [check.id.clone(), check.reason.code.to_string()];
@@ -220,7 +221,7 @@ impl<'a> AuditRenderer<'a> {
     }
 
     /// Things beside each other, as many as fit.
-    fn items(&self, items: &[String]) -> String {
+    fn items(&self, items: &[String]) -> Text {
         let width = self.screen.width.map(|width| width.saturating_sub(DETAIL));
         let mut lines: Vec<String> = Vec::new();
         for item in items.iter().map(|item| visible(item)) {
@@ -231,17 +232,17 @@ impl<'a> AuditRenderer<'a> {
                 _ => lines.push(item),
             }
         }
-        lines.iter().map(|line| format!("{}{line}\n", " ".repeat(DETAIL))).collect()
+        lines.iter().map(|line| text!("{}{}\n", " ".repeat(DETAIL), line)).collect()
     }
 
-    fn detail(&self, text: &str) -> String {
+    fn detail(&self, text: &str) -> Text {
         indented(&visible(text), DETAIL, self.screen.width)
     }
 
-    fn without_evidence(&self) -> String {
+    fn without_evidence(&self) -> Text {
         let count = self.audit.summary.vacuous;
         if count == 0 {
-            return String::new();
+            return Text::default();
         }
         let each = self.audit.policies.iter().filter(|policy| policy.counts.vacuous > 0);
         let heading = if each.clone().all(PolicyLine::is_about_one) {
@@ -249,18 +250,18 @@ impl<'a> AuditRenderer<'a> {
         } else {
             "PASSED ONLY BECAUSE NEITHER SIDE HAS THE TAG"
         };
-        let mut text = format!("\n  {}   {}\n", paint(HEADING, heading), counted(count, "check", "checks"));
+        let mut text = text!("\n  {}   {}\n", paint(HEADING, heading), counted(count, "check", "checks"));
         let told: Vec<String> = each.map(|policy| format!("{} {}", policy.id, policy.counts.vacuous)).collect();
         if told.len() > 1 {
-            text.push_str(&self.items(&told));
+            text.push_str(self.items(&told));
         }
         text
     }
 
-    fn idle_waivers(&self) -> String {
+    fn idle_waivers(&self) -> Text {
         let mut idle = self.audit.waivers.iter().filter(|waiver| waiver.state != WaiverState::Used).peekable();
         if idle.peek().is_none() {
-            return String::new();
+            return Text::default();
         }
         let columns = ["WAIVER THAT COVERS NOTHING", "STATE", "POLICY", "EXPIRES", "AT", "REASON"];
         let mut table = Table::new(&columns.map(|name| (name, Align::Left)));
@@ -270,44 +271,44 @@ impl<'a> AuditRenderer<'a> {
             let state = waiver.state.name().to_owned();
             table.row(WARNING, [waiver.id.clone(), state, waiver.policy.clone(), expires, at, waiver.reason.clone()]);
         }
-        format!("\n{}", table.render(self.screen.width, 3))
+        text!("\n{}", table.render(self.screen.width, 3))
     }
 
     /// What could not be looked at.
-    fn gaps(&self) -> String {
+    fn gaps(&self) -> Text {
         if self.audit.gaps.is_empty() {
-            return String::new();
+            return Text::default();
         }
         let mut table = Table::new(&["NOT LOOKED AT", "AT"].map(|name| (name, Align::Left)));
         for unseen in &self.audit.gaps {
             let at = unseen.at.as_ref().map(ToString::to_string).unwrap_or_default();
             table.row(WARNING, [unseen.gap.text.clone(), at]);
         }
-        format!("\n{}", table.render(self.screen.width, 0))
+        text!("\n{}", table.render(self.screen.width, 0))
     }
 
-    fn errors(&self) -> String {
+    fn errors(&self) -> Text {
         if self.audit.errors.is_empty() {
-            return String::new();
+            return Text::default();
         }
         let mut table = Table::new(&["NOT EVALUATED", "BECAUSE", "AT"].map(|name| (name, Align::Left)));
         for error in &self.audit.errors {
             let at = error.at.as_ref().map(ToString::to_string).unwrap_or_default();
             table.row(HARD, [error.policy.clone(), error.message.clone(), at]);
         }
-        format!("\n{}", table.render(self.screen.width, 1))
+        text!("\n{}", table.render(self.screen.width, 1))
     }
 }
 
 /// How much there is of what.
-fn overview(audit: &Audit, screen: &Screen) -> String {
+fn overview(audit: &Audit, screen: &Screen) -> Text {
     let summary = |heading: &str, lines: Vec<(String, Violations)>| {
         let numbers = ["HARD", "SOFT", "WAIVED"].map(|name| (name, Align::Right));
         let mut table = Table::new(&[&[(heading, Align::Left)], numbers.as_slice()].concat());
         for (name, counts) in lines {
             table.row(Style::new(), [name].into_iter().chain(counts.numbers().map(|number| number.to_string())));
         }
-        format!("\n{}", table.render(screen.width, 0))
+        text!("\n{}", table.render(screen.width, 0))
     };
     let severities = audit.overview.by_severity.iter();
     let severities = severities.map(|line| (line.severity.map_or("none", Severity::name).to_owned(), line.counts));
@@ -319,13 +320,13 @@ fn overview(audit: &Audit, screen: &Screen) -> String {
     let workspaces =
         workspaces.map(|line| (line.workspace.clone().unwrap_or_else(|| "(none)".to_owned()), line.counts));
     let more = match all.len().saturating_sub(WORKSPACES) {
-        0 => String::new(),
-        more => paint(DIM, &format!("  … and {}\n", counted(more, "more workspace", "more workspaces"))),
+        0 => Text::default(),
+        more => paint(DIM, &text!("  … and {}\n", counted(more, "more workspace", "more workspaces"))),
     };
     summary("BY SEVERITY", severities.collect())
-        + &summary("BY POLICY", policies)
-        + &summary("BY WORKSPACE", workspaces.collect())
-        + &more
+        + summary("BY POLICY", policies)
+        + summary("BY WORKSPACE", workspaces.collect())
+        + more
 }
 
 /// `  (high, warn, new)`: how bad, how serious if it is not enforced, and whether it was there before.
@@ -337,7 +338,7 @@ fn qualities(check: &Check) -> String {
     if told.is_empty() { String::new() } else { format!("  ({})", told.join(", ")) }
 }
 
-fn policies(audit: &Audit, screen: &Screen) -> String {
+fn policies(audit: &Audit, screen: &Screen) -> Text {
     let texts = ["POLICY", "LEVEL", "SEVERITY", "STRATEGY"].map(|name| (name, Align::Left));
     let numbers = ["PAIRS", "PASS", "HARD", "SOFT", "WAIVED", "NO EVIDENCE"].map(|name| (name, Align::Right));
     let mut table = Table::new(&[texts.as_slice(), numbers.as_slice()].concat());
@@ -348,7 +349,7 @@ fn policies(audit: &Audit, screen: &Screen) -> String {
         let texts = [policy.id.clone(), policy.level.name().to_owned(), severity, policy.strategy.clone()];
         table.row(Style::new(), texts.into_iter().chain(numbers.map(|number| number.to_string())));
     }
-    format!("\n{}", table.render(screen.width, 1))
+    text!("\n{}", table.render(screen.width, 1))
 }
 
 /// The reference, and the name where that is another.

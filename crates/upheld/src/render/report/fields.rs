@@ -8,13 +8,14 @@ use super::{ROWS, more, place};
 use crate::cli::Format;
 use crate::render::style::{ANSWER, DIM, paint, state};
 use crate::render::table::{Align, Table, wrap};
+use crate::render::text::{Text, text};
 use crate::render::{Screen, visible};
 use crate::report::{Field, Outcome, Overridden, Report, Source, is_within, one_line};
 
 /// All fields; below each what it overrides.
-pub(super) fn fields(fields: &[Field], screen: &Screen) -> String {
+pub(super) fn fields(fields: &[Field], screen: &Screen) -> Text {
     if fields.is_empty() {
-        return String::new();
+        return Text::default();
     }
     let limit = if screen.verbose { usize::MAX } else { ROWS };
     let wide = screen.format == Format::Wide;
@@ -70,7 +71,7 @@ fn lost_to(over: &Overridden) -> String {
 }
 
 /// One field: its value, and what every matching policy says of it.
-pub(crate) fn field(path: &str, report: &Report, screen: &Screen) -> String {
+pub(crate) fn field(path: &str, report: &Report, screen: &Screen) -> Text {
     let within = |fields: &[Field]| -> Vec<Field> {
         fields.iter().filter(|field| is_within(&field.path, path)).cloned().collect()
     };
@@ -89,7 +90,7 @@ pub(crate) fn field(path: &str, report: &Report, screen: &Screen) -> String {
     let mut text = if report.outcome == Outcome::Undecided {
         paint(ANSWER, &wrap(&visible(&report.headline.text), screen.width)) + "\n\n"
     } else {
-        paint(ANSWER, &format!("{path} = {}", show(&found))) + &origin.unwrap_or_default() + "\n\n"
+        text!("{}{}\n\n", paint(ANSWER, &format!("{path} = {}", show(&found))), origin.unwrap_or_default())
     };
     let mut table = Table::new(&[
         ("STATE", Align::Left),
@@ -100,7 +101,7 @@ pub(crate) fn field(path: &str, report: &Report, screen: &Screen) -> String {
     ]);
     if report.candidates.iter().all(|candidate| candidate.fields.is_empty()) || report.about.place.is_some() {
         layered_rows(&found, &mut table);
-        text.push_str(&table.render(screen.width, 2));
+        text.push_str(table.render(screen.width, 2));
         return text;
     }
     for candidate in report.candidates.iter().filter(|candidate| candidate.matched()) {
@@ -118,7 +119,7 @@ pub(crate) fn field(path: &str, report: &Report, screen: &Screen) -> String {
         let cells = [default.state.word(), &default.name, "not set", &default.reason.text, ""].map(str::to_owned);
         table.row(state(default.state), cells);
     }
-    text.push_str(&table.render(screen.width, 2));
+    text.push_str(table.render(screen.width, 2));
     text
 }
 

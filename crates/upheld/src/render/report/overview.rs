@@ -9,13 +9,14 @@ use super::more;
 use crate::render::Screen;
 use crate::render::style::{ANSWER, paint};
 use crate::render::table::{Align, Table, wrap};
+use crate::render::text::{Text, text};
 use crate::report::{Counted, Family, Outcome, Report, Several, Verdict};
 
 /// How many rows are shown before "and N more".
 const MOST: usize = 40;
 
 /// All kinds, a line each.
-pub(crate) fn overview(about: &str, reports: &[&Report], details: Option<&str>, screen: &Screen) -> String {
+pub(crate) fn overview(about: &str, reports: &[&Report], details: Option<&str>, screen: &Screen) -> Text {
     let placed = reports.iter().any(|report| !place(report).is_empty());
     let mut columns = vec![("KIND", Align::Left)];
     if placed {
@@ -33,10 +34,10 @@ pub(crate) fn overview(about: &str, reports: &[&Report], details: Option<&str>, 
         table.row(Style::new(), cells);
     }
     let mut text = paint(ANSWER, &wrap(&sentence(reports, about, placed), screen.width)) + "\n\n";
-    text.push_str(&table.render(screen.width, if placed { 2 } else { 1 }));
+    text.push_str(table.render(screen.width, if placed { 2 } else { 1 }));
     more(reports.len(), limit, "rows", &mut text);
     if let Some(details) = details {
-        text.push_str(&format!("\n  Details: {details}\n"));
+        text.push_str(text!("\n  Details: {}\n", details));
     }
     text
 }
