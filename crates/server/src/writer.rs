@@ -78,6 +78,15 @@ impl Author {
         }
     }
 
+    /// Which of the documents that they name are there and kept from them by their roles.
+    fn kept(&self, before: &View, named: &[Change]) -> Vec<Key> {
+        let Self::Caller { access, .. } = self else { return Vec::new() };
+        let limits = before.role_limits(access);
+        let is_kept =
+            |key: &&Key| before.state.get(key).is_some_and(|document| !limits.show_written(key, Some(&document.text)));
+        named.iter().map(Change::key).filter(is_kept).cloned().collect()
+    }
+
     /// Whether they may change the documents that they name.
     fn may_change(&self, before: &View, named: &[Change]) -> Result<(), Refusal> {
         let Self::Caller { access, right, .. } = self else { return Ok(()) };
@@ -231,8 +240,12 @@ impl Writer {
         if let Some(known) = self.repeated(write, &before).await? {
             return Ok(known);
         }
+        let kept = write.author.kept(&before, &write.changes);
         for condition in &write.conditions {
-            condition.check(&before.state)?;
+            condition.check(&before.state, &kept)?;
+        }
+        if let Some(key) = kept.first() {
+            return Err(Refusal::NotPermitted(Box::new(Access::kept(key))));
         }
         let wanted = with_notes(&before, &write.changes);
         let (mut changes, mut effects) = effective(&before.state, &wanted);
@@ -421,8 +434,9 @@ fn unfinished() -> Broken {
 }
 
 impl Condition {
-    fn check(&self, state: &State) -> Result<(), Refusal> {
-        let found = |key: &Key| state.get(key).map(|document| document.revision);
+    /// What is kept from its author is not there for them.
+    fn check(&self, state: &State, kept: &[Key]) -> Result<(), Refusal> {
+        let found = |key: &Key| state.get(key).filter(|_| !kept.contains(key)).map(|document| document.revision);
         let (holds, found) = match self {
             Self::At(revision) => (*revision == state.revision(), Some(state.revision())),
             Self::Unchanged(key, revision) => (found(key) == Some(*revision), found(key)),

@@ -298,14 +298,14 @@ fn requests() -> Vec<(&'static str, &'static str, &'static str, String)> {
 
 /// Whether digests must be the same.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Digests {
+pub(crate) enum Digests {
     Compared,
     OfEverything,
 }
 
 /// An answer without what no two servers have in common: numbers of revisions, times, addresses. Fingerprints of everything that decides
 /// are of everything.
-fn comparable(answer: &Answer, base: &str, digests: Digests) -> (u16, Vec<(String, String)>, String) {
+pub(crate) fn comparable(answer: &Answer, base: &str, digests: Digests) -> (u16, Vec<(String, String)>, String) {
     let kept = [
         "content-type",
         "upheld-digest",
@@ -354,7 +354,7 @@ fn plain(json: &mut Json, digests: Digests) {
 }
 
 /// Where two texts begin to differ.
-fn difference(one: &str, other: &str) -> String {
+pub(crate) fn difference(one: &str, other: &str) -> String {
     let same = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
     let around = |text: &str| text.chars().skip(same.saturating_sub(80)).take(240).collect::<String>();
     format!("  whole: {}\n  part:  {}", around(one), around(other))
