@@ -338,7 +338,18 @@ fn is_number(line: &str) -> bool {
 }
 
 fn plain(json: &mut Json, digests: Digests) {
-    const COUNTED: [&str; 8] = ["revision", "changed", "last", "oldest", "time", "snapshotAgeSeconds", "plan", "now"];
+    const COUNTED: [&str; 10] = [
+        "revision",
+        "changed",
+        "last",
+        "oldest",
+        "time",
+        "startTimeUtc",
+        "endTimeUtc",
+        "snapshotAgeSeconds",
+        "plan",
+        "now",
+    ];
     match json {
         Json::Array(items) => items.iter_mut().for_each(|item| plain(item, digests)),
         Json::Object(fields) => {

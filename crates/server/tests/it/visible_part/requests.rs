@@ -175,6 +175,7 @@ fn asking(own: &Names, last: u64) -> Vec<Request> {
         explain(json!({"what": format!("project/{other}~workspace/{workspace}")})),
         explain(json!({"what": format!("{}~landingZone/{zone}", &project[..4])})),
         explain(json!({"from": "front", "to": "api", "port": 8080})),
+        explain(json!({"allPairs": true, "kind": "TrafficLog"})),
         post("/v1/resolve", &json!({"from": web, "to": backend, "kind": "TrafficLog"})),
         post("/v1/reach", &json!({"action": "GET", "resource": "/orders/1"})),
         post("/v1/audit", &json!({})),
