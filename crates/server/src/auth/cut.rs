@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use upheld_answers::report::{Decision, Duty};
+use upheld_answers::report::{Decision, Duty, names_others};
 use upheld_dialects::access::SCOPE;
 use upheld_dialects::access::decider::Decider;
 use upheld_dialects::access::enforce::{Enforced, Judged};
@@ -57,6 +57,7 @@ impl<'a> Names<'a> {
         if decision.policy.is_some_and(|policy| !self.knows(policy)) {
             (decision.policy, decision.reason) = (None, None);
         }
+        decision.reason = decision.reason.take().filter(|reason| !names_others(reason));
         self.cut_duties(&mut decision.obligations);
         self.cut_duties(&mut decision.advice);
     }

@@ -139,7 +139,9 @@ impl Compared {
             self.verdicts += 1;
             return;
         }
-        if std::env::var("DBG").is_ok() && request.body.contains("allPairs") { println!("ADMIN {}\nPART  {}", asked(&whole.served, ADMIN, request, whole.last).text, of_part.text); }
+        if std::env::var("DBG").is_ok() && request.body.contains("allPairs") {
+            println!("ADMIN {}\nPART  {}", asked(&whole.served, ADMIN, request, whole.last).text, of_part.text);
+        }
         let asked = format!("world {number}, caller {place}: {} {} {}", request.method, request.path, request.body);
         let difference = if one.0 == other.0 && one.1 == other.1 {
             difference(&one.2, &other.2)
