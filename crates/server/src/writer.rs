@@ -244,12 +244,15 @@ impl Writer {
         for condition in &write.conditions {
             condition.check(&before.state, &kept)?;
         }
-        if let Some(key) = kept.first() {
-            return Err(Refusal::NotPermitted(Box::new(Access::kept(key))));
-        }
+        // Those who judge a write say why it may not be; what they let through, roles may still keep from its author.
+        let kept = || match kept.first() {
+            Some(key) => Err(Refusal::NotPermitted(Box::new(Access::kept(key)))),
+            None => Ok(()),
+        };
         let wanted = with_notes(&before, &write.changes);
         let (mut changes, mut effects) = effective(&before.state, &wanted);
         if changes.is_empty() {
+            kept()?;
             let revision = match &write.idempotency {
                 Some(key) => self.store.remember(key.clone(), machine::now()).await?,
                 None => before.revision(),
@@ -269,6 +272,7 @@ impl Writer {
         let time = machine::now();
         let Planned { view, changes, ruled, outcome: admitted } =
             judge(Arc::clone(&before), view, changes, write.author.clone(), time).await?;
+        kept()?;
         if write.mode == Mode::DryRun {
             let (after, moment) = (Arc::clone(&view), nanoseconds(time));
             let shifts = heavy(move || before.shifts_to(&after, moment)).await.ok();
