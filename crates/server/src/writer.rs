@@ -271,7 +271,13 @@ impl Writer {
         write.author.may_change_besides(&before, &write.changes, &changes)?;
         let time = machine::now();
         let Planned { view, changes, ruled, outcome: admitted } =
-            judge(Arc::clone(&before), view, changes, write.author.clone(), time).await?;
+            match judge(Arc::clone(&before), view, changes, write.author.clone(), time).await {
+                // What is kept from its author is not told by a refusal, either.
+                Err(Refusal::NotAdmitted(refused)) if kept().is_err() => {
+                    return Err(Refusal::NotAdmitted(Box::new(refused.without_reasons())));
+                }
+                judged => judged?,
+            };
         kept()?;
         if write.mode == Mode::DryRun {
             let (after, moment) = (Arc::clone(&view), nanoseconds(time));

@@ -185,7 +185,7 @@ pub(crate) fn answer(written: &Written, mode: Mode, told: Told<'_>) -> Response 
         if let Some(ruled) = written.ruled.as_ref().filter(|_| everything) {
             fields.insert("admission".to_owned(), json!(ruled));
         }
-        if let Some(shifts) = written.shifts.as_ref().filter(|_| everything) {
+        if let Some(shifts) = written.shifts.as_ref().filter(|_| told.sees_all_of(&written.view)) {
             fields.insert("shifts".to_owned(), json!(shifts));
         }
     }

@@ -271,6 +271,7 @@ impl Maker {
                     }
                 }
             }
+            all.extend(self.others_in(workspace, &zones[0]));
             if self.numbers.percent(50) {
                 let name = self.name("waiver");
                 all.push(Document {
@@ -300,6 +301,56 @@ impl Maker {
         all.push(policy("zone-env", "project", "landingZone"));
         all.push(policy("space-env", "workspace", "project"));
         (all, moved)
+    }
+
+    /// Documents of other shapes that name a workspace: manifests of another system, collections, notes about the past, people and tests.
+    fn others_in(&mut self, workspace: &'static str, zone: &str) -> Vec<Document> {
+        let [manifest, collected, person, past, tests] =
+            ["mnf", "col", "usr", "past", "test"].map(|word| self.name(word));
+        let env = self.numbers.of(&["dev", "qa", "prod"]);
+        let own = |id: String, json: Json| Document { id, json, workspaces: vec![workspace] };
+        let mut all = vec![
+            document(
+                &format!("user/compliance/{person}"),
+                json!({"ref": format!("user/{person}"), "tags": {"env": [env]}}),
+            ),
+            own(
+                format!("Link/compliance/workspace/{workspace}~user/{person}"),
+                json!({"a": format!("workspace/{workspace}"), "b": format!("user/{person}")}),
+            ),
+        ];
+        if self.numbers.percent(50) {
+            all.push(own(
+                format!("project/compliance/{workspace}/{manifest}"),
+                json!({"apiVersion": "api.meshcloud.io/v1", "kind": "meshProject",
+                    "metadata": {"name": manifest, "ownedByWorkspace": workspace},
+                    "spec": {"displayName": manifest, "tags": {"env": [env]}}}),
+            ));
+        }
+        if self.numbers.percent(50) {
+            all.push(own(
+                format!("Compliance/compliance/{collected}"),
+                json!({"kind": "Compliance", "name": collected,
+                    "objects": [{"ref": format!("project/{collected}"), "workspace": workspace, "tags": {"env": [env]}}],
+                    "relationships": [{"a": format!("project/{collected}"), "b": format!("landingZone/{zone}")},
+                        {"a": format!("project/{collected}"), "b": format!("user/{person}")}]}),
+            ));
+            if self.numbers.percent(50) {
+                all.push(own(
+                    format!("Changes/compliance/{past}"),
+                    json!({"kind": "Changes", "name": past, "changes": [{"verb": "setTags", "at": "2026-02-01T00:00:00Z",
+                        "by": "admin", "object": format!("project/{collected}"), "tags": {"env": ["qa"]}}]}),
+                ));
+            }
+            if self.numbers.percent(50) {
+                all.push(own(
+                    format!("PolicyTests/access/{tests}"),
+                    json!({"kind": "PolicyTests", "name": tests, "cases": [{"name": format!("{tests} case"),
+                        "change": ["unlink", format!("project/{collected}~landingZone/{zone}")], "expect": "allowed"}]}),
+                ));
+            }
+        }
+        all
     }
 
     fn tests(&mut self) -> Vec<Document> {
