@@ -46,6 +46,11 @@ impl<'a> Names<'a> {
         self.access.is_none_or(|access| access.may_see(Sort::Policy, touched))
     }
 
+    /// Whether they may know who decided, and all whom the reason names.
+    pub(crate) fn may_tell(&self, policy: Option<&str>, reason: Option<&str>) -> bool {
+        self.are_all() || policy.is_none_or(|policy| self.knows(policy)) && !reason.is_some_and(names_others)
+    }
+
     /// A decision without the names that must not be seen.
     pub(crate) fn cut(&self, decision: &mut Decision<'_>) {
         if self.access.is_none() {
@@ -54,10 +59,9 @@ impl<'a> Names<'a> {
         if decision.outcome == Outcome::Undecided {
             (decision.policy, decision.reason) = (None, Some(Cow::Borrowed(UNTOLD)));
         }
-        if decision.policy.is_some_and(|policy| !self.knows(policy)) {
+        if !self.may_tell(decision.policy, decision.reason.as_deref()) {
             (decision.policy, decision.reason) = (None, None);
         }
-        decision.reason = decision.reason.take().filter(|reason| !names_others(reason));
         self.cut_duties(&mut decision.obligations);
         self.cut_duties(&mut decision.advice);
     }
