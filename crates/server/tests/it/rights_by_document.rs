@@ -503,6 +503,39 @@ fn what_hidden_policies_decide_is_told_without_them() {
     }
 }
 
+/// Where the default decides although policies may apply, it is not told which, unless the caller may see all of them.
+#[test]
+fn hidden_policies_that_may_apply_are_not_named_where_the_default_decides() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = served(&folder);
+    let grown = json!({"id": "secret-grown", "effect": "deny", "subjects": [{"claim": {"name": "age", "operator": "gte", "value": 18}}],
+        "resources": [], "actions": []});
+    put(&whole, &[grown]);
+    let request = json!({"subject": {"id": "ann", "roles": ["user"], "groups": [], "claims": {}}, "action": {"method": "GET"}, "resource": {"path": "/x"}});
+    let authzen = json!({"subject": {"type": "user", "id": "ann"}, "action": {"name": "GET", "properties": {"method": "GET"}}, "resource": {"type": "route", "id": "/x"}});
+    let reach = json!({"subject": "id=ann", "action": "GET", "resource": "/x", "denied": true});
+    for (path, body) in [
+        ("/v1/decide", request.clone()),
+        ("/v1/decide:batch", json!({"requests": [request]})),
+        ("/v1/resolve", json!({"request": request})),
+        ("/v1/explain", json!({"request": request})),
+        ("/v1/reach", reach),
+        ("/authz/api/evaluate", request.clone()),
+        ("/authz/api/explain", request.clone()),
+        ("/access/v1/evaluation", authzen.clone()),
+        ("/access/v1/evaluations", json!({"evaluations": [authzen]})),
+        ("/forward-auth/x", json!("")),
+    ] {
+        let told = |role: &str| asked(&whole, role, "POST", path, &body.to_string());
+        let (known, cut) = (told("admin"), told("viewer"));
+        if path != "/v1/reach" {
+            assert!(known.text.contains("secret-grown"), "{path}: {}", known.text);
+        }
+        assert!(!cut.text.contains("secret"), "{path}: {}", cut.text);
+        assert!(!format!("{:?}", cut.headers).contains("secret"), "{path}: {:?}", cut.headers);
+    }
+}
+
 /// S10: the built-in role that gateways have names who decides, and so why nothing could be decided.
 #[test]
 fn an_asker_is_told_why_a_request_is_undecided() {
