@@ -233,15 +233,6 @@ impl Organisation {
         Err(last.unwrap_or_else(Refused::nobody))
     }
 
-    /// The role in which somebody does something: the first that may, or the last if none may.
-    pub fn acting<'a>(&self, now: Timestamp, actor: &'a Actor, action: &Action) -> &'a Actor {
-        let [.., last] = actor.roles() else { return actor };
-        if actor.roles().len() == 1 {
-            return last;
-        }
-        self.clone().attempt_in_turn(now, actor.roles(), action).map_or(last, |(role, _)| role)
-    }
-
     /// Shape, rights and tags; policies have their say afterwards.
     pub(crate) fn attempt(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Result<Done, Refused> {
         match action {

@@ -216,7 +216,7 @@ impl Encode for Actor {
             }
             Self::Several(roles) => {
                 encoder.word("several");
-                encoder.list(roles, |encoder, role| encoder.one(role));
+                encoder.list(roles, Encoder::one);
             }
         }
     }

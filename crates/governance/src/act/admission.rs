@@ -11,7 +11,7 @@ impl Organisation {
     /// What [`Self::act`] would answer to relating two objects; nothing where more would change than the pairs between them,
     /// which has to be tried out: the second would get default tags, or live in the first.
     pub fn admit(&self, now: Timestamp, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Option<Decision> {
-        let (acting, asked) = self.asked_in_turn(actor, |role_of| self.asked_link(role_of, a, b, role));
+        let (acting, asked) = asked_in_turn(actor, |role_of| self.asked_link(role_of, a, b, role));
         self.admitted(now, acting, asked)
     }
 
@@ -24,26 +24,8 @@ impl Organisation {
         b: ObjectId,
         role: Option<ObjectId>,
     ) -> Option<Decision> {
-        let (acting, asked) = self.asked_in_turn(actor, |role_of| self.asked_objects(role_of, a, b, role));
+        let (acting, asked) = asked_in_turn(actor, |role_of| self.asked_objects(role_of, a, b, role));
         self.admitted(now, acting, asked)
-    }
-
-    /// What the first role may ask for that may, and which it is; the last refusal if none may.
-    fn asked_in_turn<'a>(
-        &self,
-        actor: &'a Actor,
-        ask: impl Fn(&Actor) -> Result<Asked, Refused>,
-    ) -> (&'a Actor, Result<Asked, Refused>) {
-        let mut last = (actor, Err(Refused::nobody()));
-        for role in actor.roles() {
-            let asked = ask(role);
-            let goes_on = matches!(&asked, Err(refused) if refused.outcome == Outcome::Forbidden);
-            last = (role, asked);
-            if !goes_on {
-                break;
-            }
-        }
-        last
     }
 
     /// Whether a new relationship changes more than the pairs between two objects.
@@ -95,4 +77,18 @@ impl Organisation {
             if new.iter().any(|own: &Finding| own.level.is_told()) { Outcome::Soft } else { Outcome::Allowed };
         Some(decided(outcome, new))
     }
+}
+
+/// What the first role may ask for that may, and which it is; the last refusal if none may.
+fn asked_in_turn(actor: &Actor, ask: impl Fn(&Actor) -> Result<Asked, Refused>) -> (&Actor, Result<Asked, Refused>) {
+    let mut last = (actor, Err(Refused::nobody()));
+    for role in actor.roles() {
+        let asked = ask(role);
+        let goes_on = matches!(&asked, Err(refused) if refused.outcome == Outcome::Forbidden);
+        last = (role, asked);
+        if !goes_on {
+            break;
+        }
+    }
+    last
 }
