@@ -30,18 +30,20 @@ pub mod shapes;
 mod tag_policies;
 mod tagged;
 mod values;
+mod visible;
 
 use smol_str::SmolStr;
 use upheld_engine::Snapshot;
 use upheld_engine::comply::{Comply, ObjectId};
+use upheld_model::Timestamp;
 use upheld_model::tree::Value;
 use upheld_report::Answer;
 
 pub use self::documented::{Documented, Organisations};
 use self::shapes::Whole;
 use crate::dialect::{
-    Admitted, Builtin, Dialect, DocumentWriter, Inventory, ListedObject, Opening, Reader, RecordChange, WriteTime,
-    WrittenDocument,
+    Admitted, Builtin, Dialect, DocumentWriter, Inventory, ListedObject, Opening, Reader, RecordChange, Visibility,
+    WriteTime, WrittenDocument,
 };
 use crate::identity::{Identify, Identity, KindsInForce};
 use crate::policy_kind::KindForm;
@@ -157,6 +159,19 @@ impl Dialect for Compliance {
 
     fn names(&self, kind: &str, text: &str) -> Vec<Identity> {
         if kind == accepted::ACCEPTED { accepted::policies_named(text) } else { Vec::new() }
+    }
+
+    fn limits(&self, snapshot: &Snapshot, roles: &[SmolStr]) -> bool {
+        visible::limits(snapshot, roles)
+    }
+
+    fn visibility<'s>(
+        &self,
+        snapshot: &'s Snapshot,
+        roles: &[SmolStr],
+        now: Timestamp,
+    ) -> Option<Box<dyn Visibility + 's>> {
+        visible::visibility(snapshot, roles, now)
     }
 
     fn superseded(&self, before: &Snapshot, written: &[WrittenDocument<'_>]) -> Vec<RecordChange> {

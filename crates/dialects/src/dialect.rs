@@ -14,14 +14,16 @@ mod inventory;
 mod native;
 mod reader;
 mod settings;
+mod visibility;
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
+use smol_str::SmolStr;
 use upheld_engine::digest::Fingerprint;
 use upheld_engine::{Companions, PolicyKind, Snapshot};
 use upheld_model::tree::Value;
-use upheld_model::{Diagnostic, Files, SourceId, Symbols};
+use upheld_model::{Diagnostic, Files, SourceId, Symbols, Timestamp};
 use upheld_report::{Answer, ChangedDocument, Drawing, ObjectStatus, PolicyStatus, Shifts};
 
 pub use self::admission::{Admitted, DocumentWriter, RecordChange, WriteTime, WrittenDocument};
@@ -30,6 +32,7 @@ pub use self::inventory::{Ends, Inventory, LayeredCells, LayeredStanding, Listed
 pub use self::native::{Endpoint, Native, NativeProblem};
 pub use self::reader::{Document, Known, Opening, Reader, Side, Taken};
 pub use self::settings::{SystemSettings, read_settings, system_settings};
+pub use self::visibility::Visibility;
 use crate::identity::{Identify, Identity, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
@@ -219,6 +222,21 @@ pub trait Dialect: Inventory + Debug + Sync {
         _writer: DocumentWriter<'_>,
         _time: WriteTime,
     ) -> Option<Admitted> {
+        None
+    }
+
+    /// Whether roles keep documents from whoever has them: asked before everything else, so it must be quick.
+    fn limits(&self, _snapshot: &Snapshot, _roles: &[SmolStr]) -> bool {
+        false
+    }
+
+    /// Which documents somebody with these roles may know of at a moment; nothing if their roles keep none from them.
+    fn visibility<'s>(
+        &self,
+        _snapshot: &'s Snapshot,
+        _roles: &[SmolStr],
+        _now: Timestamp,
+    ) -> Option<Box<dyn Visibility + 's>> {
         None
     }
 

@@ -103,7 +103,7 @@ pub struct Attempt {
     /// When it is over; later than it began only if time passed.
     pub at: Timestamp,
     /// For the records, if it was done.
-    done: Option<(ActionSummary, NetChange)>,
+    done: Option<(Actor, ActionSummary, NetChange)>,
 }
 
 impl Organisation {
@@ -128,8 +128,8 @@ impl Organisation {
     fn commit_under(&mut self, policies: Policies, now: Timestamp, actor: &Actor, action: &Action) -> Attempt {
         let schema = Arc::clone(&self.schema);
         let mut tried = self.try_out_under(policies, now, actor, action);
-        if let Some((summary, change)) = tried.done.take() {
-            self.write_records(now, actor, summary, change);
+        if let Some((acting, summary, change)) = tried.done.take() {
+            self.write_records(now, &acting, summary, change);
             if self.comply.has_steps() || !Arc::ptr_eq(&schema, &self.schema) {
                 self.version += 1;
             }
@@ -187,7 +187,7 @@ impl Organisation {
         let (blocking, new) = (Vec::new(), Vec::new());
         let tried = Attempt { outcome: Outcome::Allowed, blocking, new, refusal: None, tags: None, at, done: None };
         let in_force = self.in_force_before(action, now);
-        let done = match self.attempt(now, actor, action) {
+        let (acting, done) = match self.attempt_in_turn(now, actor.roles(), action) {
             Ok(done) => done,
             Err(Refused { outcome, refusal }) => {
                 self.roll_back(before);
@@ -195,7 +195,7 @@ impl Organisation {
             }
         };
         let change = self.comply.changed_since(before.steps);
-        let blocking = self.blocking(now, actor, &done.looked, &change);
+        let blocking = self.blocking(now, acting, &done.looked, &change);
         if !blocking.is_empty() && policies == Policies::Refuse {
             self.roll_back(before);
             return Attempt { outcome: Outcome::Blocked, blocking, ..tried };
@@ -205,7 +205,32 @@ impl Organisation {
             ending if ending.ends_something() => (Outcome::Allowed, Vec::new()),
             _ => self.new_findings(in_force, &change, at),
         };
-        Attempt { outcome, blocking, new, tags: done.tags, done: Some((done.summary, change)), ..tried }
+        Attempt { outcome, blocking, new, tags: done.tags, done: Some((acting.clone(), done.summary, change)), ..tried }
+    }
+
+    /// Does an action in the first role that may do it, and says in which. Whoever has several roles has the rights of each, and acts as
+    /// the one that has the right.
+    pub(crate) fn attempt_in_turn<'a>(
+        &mut self,
+        now: Timestamp,
+        roles: &'a [Actor],
+        action: &Action,
+    ) -> Result<(&'a Actor, Done), Refused> {
+        let mut last = None;
+        for role in roles {
+            let before = self.before();
+            match self.attempt(now, role, action) {
+                Ok(done) => return Ok((role, done)),
+                Err(refused) => {
+                    self.roll_back(before);
+                    if refused.outcome != Outcome::Forbidden {
+                        return Err(refused);
+                    }
+                    last = Some(refused);
+                }
+            }
+        }
+        Err(last.unwrap_or_else(Refused::nobody))
     }
 
     /// Shape, rights and tags; policies have their say afterwards.
@@ -426,6 +451,7 @@ impl Organisation {
             Actor::Person { role, name, .. } => {
                 (self.profile().role_spec(*role).map(|spec| spec.name.clone()), name.clone())
             }
+            Actor::Several(roles) => return self.cause(now, roles.first().unwrap_or(&Actor::System), summary),
         };
         let ActionSummary { action, object, change } = summary;
         Cause { action: SmolStr::new_static(action), object, change, role, name, at: now }

@@ -21,6 +21,28 @@ pub enum Actor {
         /// Who it is, for the records.
         name: Option<SmolStr>,
     },
+    /// Somebody with several roles, the strongest first: for each action the first of them counts that may do it.
+    Several(Vec<Actor>),
+}
+
+impl Actor {
+    /// Somebody with these roles, the strongest first; nothing without any.
+    pub fn of(mut roles: Vec<Self>) -> Option<Self> {
+        let last = roles.pop()?;
+        if roles.is_empty() {
+            return Some(last);
+        }
+        roles.push(last);
+        Some(Self::Several(roles))
+    }
+
+    /// The roles in which they act, the strongest first.
+    pub fn roles(&self) -> &[Self] {
+        match self {
+            Self::Several(roles) => roles,
+            one => std::slice::from_ref(one),
+        }
+    }
 }
 
 /// An object that is to be.

@@ -169,26 +169,15 @@ impl<'w> Write<'w> {
         if in_force.is_none() {
             *in_force = organisation.in_force_before(&action, *now);
         }
-        let mut refused = None;
-        for writer in *writers {
-            let before = organisation.before();
-            match organisation.attempt(*now, writer, &action) {
-                Ok(done) => {
-                    let begun = organisation.comply.changed_since(before.steps).begun;
-                    self.taken.push(Taken { actor: writer.clone(), action, done, begun });
-                    return Ok(());
-                }
-                Err(error) => {
-                    organisation.roll_back(before);
-                    let ends = error.outcome != Outcome::Forbidden;
-                    refused = Some(error);
-                    if ends {
-                        break;
-                    }
-                }
+        let before = organisation.comply.mark();
+        match organisation.attempt_in_turn(*now, writers, &action) {
+            Ok((writer, done)) => {
+                let begun = organisation.comply.changed_since(before).begun;
+                self.taken.push(Taken { actor: writer.clone(), action, done, begun });
+                Ok(())
             }
+            Err(refused) => Err(Box::new((action, refused))),
         }
-        Err(Box::new((action, refused.unwrap_or_else(Refused::nobody))))
     }
 
     fn refused(self, (action, refused): (Action, Refused)) -> Admission {

@@ -214,6 +214,10 @@ impl Encode for Actor {
                 encoder.option(scope.as_deref(), Encoder::text);
                 encoder.option(name.as_deref(), Encoder::text);
             }
+            Self::Several(roles) => {
+                encoder.word("several");
+                encoder.list(roles, Encoder::one);
+            }
         }
     }
 }

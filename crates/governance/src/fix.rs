@@ -27,13 +27,13 @@ pub struct Seeker {
     /// What fixes may do although somebody could be harmed by it.
     pub allowed: Vec<Harm>,
     /// Where violations count; everywhere when left out.
-    pub scope: Option<ObjectId>,
+    pub scopes: Option<Vec<ObjectId>>,
 }
 
 impl Seeker {
     /// Somebody who wants no harm done.
     pub fn new(viewer: Actor) -> Self {
-        Self { viewer, allowed: Vec::new(), scope: None }
+        Self { viewer, allowed: Vec::new(), scopes: None }
     }
 
     fn takes(&self, harms: &[Harm]) -> bool {

@@ -37,11 +37,15 @@ impl Operation {
 }
 
 impl Organisation {
-    /// The class of who acts; the program itself has none.
+    /// The class of who acts; the program itself has none. Of several roles the weakest counts, until one of them acts.
     pub(crate) fn class(&self, actor: &Actor) -> Option<Class> {
         match actor {
             Actor::System => None,
             Actor::Person { role, .. } => self.profile().role_spec(*role).map(|spec| spec.class),
+            Actor::Several(roles) => {
+                let classes = || roles.iter().filter_map(|own| self.class(own));
+                classes().find(|class| *class == Class::EndUser).or_else(|| classes().next())
+            }
         }
     }
 
@@ -52,7 +56,32 @@ impl Organisation {
         operation: Operation,
         within: impl FnOnce() -> Option<ObjectId>,
     ) -> Result<(), Refusal> {
-        let Actor::Person { role, scope, .. } = actor else { return Ok(()) };
+        let roles = match actor.roles() {
+            [one] => return self.may_as(one, operation, within),
+            several => several,
+        };
+        let (within, mut refused) = (within(), Refusal::Nobody);
+        for role in roles {
+            match self.may_as(role, operation, || within) {
+                Ok(()) => return Ok(()),
+                Err(refusal) => refused = refusal,
+            }
+        }
+        Err(refused)
+    }
+
+    /// The same in one role.
+    fn may_as(
+        &self,
+        actor: &Actor,
+        operation: Operation,
+        within: impl FnOnce() -> Option<ObjectId>,
+    ) -> Result<(), Refusal> {
+        let (role, scope) = match actor {
+            Actor::System => return Ok(()),
+            Actor::Person { role, scope, .. } => (role, scope),
+            Actor::Several(_) => return Err(Refusal::Nobody),
+        };
         let Some(spec) = self.profile().role_spec(*role) else { return Ok(()) };
         if !spec.may.iter().any(|right| operation.granted_by(*right)) {
             return Err(Refusal::Right { role: spec.name.clone(), what: self.named_operation(operation) });
@@ -86,21 +115,39 @@ impl Organisation {
 }
 
 impl Organisation {
-    /// What somebody may see of violations: those of one scope, or all.
-    pub fn visibility(&self, actor: &Actor) -> Result<Option<ObjectId>, Refusal> {
-        let scope = match actor {
-            Actor::Person { scope: Some(own), .. } if self.class(actor) == Some(Class::EndUser) => {
+    /// What somebody may see of violations: those of the scopes of their roles, or all.
+    pub fn visibility(&self, actor: &Actor) -> Result<Option<Vec<ObjectId>>, Refusal> {
+        let (mut scopes, mut refused) = (Vec::new(), None);
+        for role in actor.roles() {
+            match self.visible_scope(role) {
+                Ok(None) => return Ok(None),
+                Ok(Some(scope)) => scopes.push(scope),
+                Err(refusal) => refused = Some(refusal),
+            }
+        }
+        scopes.sort_unstable();
+        scopes.dedup();
+        match refused {
+            Some(refusal) if scopes.is_empty() => Err(refusal),
+            _ => Ok(Some(scopes)),
+        }
+    }
+
+    /// The scope whose violations one role may see; none if it may see all.
+    fn visible_scope(&self, role: &Actor) -> Result<Option<ObjectId>, Refusal> {
+        let scope = match role {
+            Actor::Person { scope: Some(own), .. } if self.class(role) == Some(Class::EndUser) => {
                 Some(self.comply.lookup(own)?)
             }
             _ => None,
         };
-        self.may(actor, Operation::Violations, || scope)?;
+        self.may(role, Operation::Violations, || scope)?;
         Ok(scope)
     }
 
     /// The violations that somebody may see, in order.
     pub fn violations_for(&self, actor: &Actor, now: Timestamp) -> Result<Vec<Finding>, Refusal> {
-        let scope = self.visibility(actor)?;
-        Ok(self.violations(&Filter { scope, ..Filter::default() }, now))
+        let scopes = self.visibility(actor)?;
+        Ok(self.violations(&Filter { scopes, ..Filter::default() }, now))
     }
 }

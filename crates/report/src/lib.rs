@@ -57,6 +57,7 @@ pub use self::refused::{Refused, diagnostic_json};
 pub use self::relation::{OutOfScope, RelationDetail, relation};
 pub use self::request::{OTHERS, asked as request_document, of_number};
 pub use self::select::{AskedPair, End, explain as report_pair};
+pub use self::sentences::undecided::names_others;
 pub use self::sentences::{
     Closest, Could, Doubt, Gap, Grants, Holding, Mutated, Preference, Reaching, Remark, Rivalry, Sentence, Shifting,
     counted,

@@ -43,7 +43,7 @@ impl Parts {
         operation: Operation,
     ) -> Result<Arc<View>, Problem> {
         let access = access.ok_or_else(unfinished)?;
-        if access.may_all(operation) {
+        if view.is_whole_to(access, operation) {
             return Ok(Arc::clone(view));
         }
         let mut kept = self.0.lock().await;

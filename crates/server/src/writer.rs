@@ -78,6 +78,15 @@ impl Author {
         }
     }
 
+    /// Which of the documents that they name are there and kept from them by their roles.
+    fn kept(&self, before: &View, named: &[Change]) -> Vec<Key> {
+        let Self::Caller { access, .. } = self else { return Vec::new() };
+        let limits = before.role_limits(access);
+        let is_kept =
+            |key: &&Key| before.state.get(key).is_some_and(|document| !limits.show_written(key, Some(&document.text)));
+        named.iter().map(Change::key).filter(is_kept).cloned().collect()
+    }
+
     /// Whether they may change the documents that they name.
     fn may_change(&self, before: &View, named: &[Change]) -> Result<(), Refusal> {
         let Self::Caller { access, right, .. } = self else { return Ok(()) };
@@ -237,9 +246,15 @@ impl Writer {
         if let Some(known) = self.repeated(write, &before).await? {
             return Ok(known);
         }
+        let kept = write.author.kept(&before, &write.changes);
         for condition in &write.conditions {
-            condition.check(&before.state)?;
+            condition.check(&before.state, &kept)?;
         }
+        // Those who judge a write say why it may not be; what they let through, roles may still keep from its author.
+        let kept = || match kept.first() {
+            Some(key) => Err(Refusal::NotPermitted(Box::new(Access::kept(key)))),
+            None => Ok(()),
+        };
         let wanted = with_notes(&before, &write.changes);
         let (mut changes, mut effects) = effective(&before.state, &wanted);
         if changes.is_empty() {
@@ -247,6 +262,7 @@ impl Writer {
             if write.mode == Mode::Commit && self.is_behind().await? {
                 return Err(Refusal::Store(StoreError::Conflict(before.revision())));
             }
+            kept()?;
             let revision = match &write.idempotency {
                 Some(key) => self.store.remember(key.clone(), machine::now()).await?,
                 None => before.revision(),
@@ -265,7 +281,14 @@ impl Writer {
         write.author.may_change_besides(&before, &write.changes, &changes)?;
         let time = machine::now();
         let Planned { view, changes, ruled, outcome: admitted } =
-            judge(Arc::clone(&before), view, changes, write.author.clone(), time).await?;
+            match judge(Arc::clone(&before), view, changes, write.author.clone(), time).await {
+                // What is kept from its author is not told by a refusal, either.
+                Err(Refusal::NotAdmitted(refused)) if kept().is_err() => {
+                    return Err(Refusal::NotAdmitted(Box::new(refused.without_reasons())));
+                }
+                judged => judged?,
+            };
+        kept()?;
         if write.mode == Mode::DryRun {
             let (after, moment) = (Arc::clone(&view), nanoseconds(time));
             let shifts = heavy(move || before.shifts_to(&after, moment)).await.ok();
@@ -441,8 +464,9 @@ fn unfinished() -> Broken {
 }
 
 impl Condition {
-    fn check(&self, state: &State) -> Result<(), Refusal> {
-        let found = |key: &Key| state.get(key).map(|document| document.revision);
+    /// What is kept from its author is not there for them.
+    fn check(&self, state: &State, kept: &[Key]) -> Result<(), Refusal> {
+        let found = |key: &Key| state.get(key).filter(|_| !kept.contains(key)).map(|document| document.revision);
         let (holds, found) = match self {
             Self::At(revision) => (*revision == state.revision(), Some(state.revision())),
             Self::Unchanged(key, revision) => (found(key) == Some(*revision), found(key)),

@@ -31,7 +31,10 @@ impl AllPairs<'_> {
     }
 
     fn summary(&self, table: &Pairs) -> Json {
-        let policies: Vec<Json> = (table.tallies().iter())
+        // By name, the default first: which of them came first is nobody's business.
+        let mut tallies: Vec<_> = table.tallies().into_iter().collect();
+        tallies.sort_by_key(|(policy, _)| policy.map(|policy| self.name(policy)));
+        let policies: Vec<Json> = (tallies.iter())
             .map(|(policy, tally)| {
                 let name = policy.map_or(self.default_name(), |policy| self.name(policy));
                 json!({

@@ -1,16 +1,17 @@
 //! Whether documents may be written: what they change is judged as what their writer does.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::Snapshot;
 use upheld_engine::comply::{Class, Comply, Finding, FindingName};
-use upheld_governance::{Action, Actor, Admission, Blocked, Draft, Organisation, Outcome, Seeker, words};
+use upheld_governance::{Action, Actor, Admission, Blocked, Draft, Organisation, Outcome, Recorded, Seeker, words};
 use upheld_model::{Sym, Timestamp};
 use upheld_report::compliance::{Check, Ruled, check_of};
 
 use super::accepted::{Accepted, AcceptedRecords};
-use super::questions::{actor_of_class, person};
+use super::questions::{actor_of_class, proved};
 use super::{Documented, Organisations};
 use crate::dialect::{Admitted, DocumentWriter, RecordChange, WriteTime};
 
@@ -124,9 +125,9 @@ fn judge(judging: Judging<'_>, writer: DocumentWriter<'_>) -> Admitted {
                 RecordChange::Put(document)
             });
         }
-        let begun = admission.begun.iter().enumerate();
+        let begun = admission.begun.iter().flat_map(by_scope).enumerate();
         records.extend(begun.map(|(number, recorded)| {
-            RecordChange::Put(Accepted::of(recorded, policies, time.revision, number + 1).document())
+            RecordChange::Put(Accepted::of(&recorded, policies, time.revision, number + 1).document())
         }));
     }
     Admitted { outcome: admission.outcome, ruled: Ruled::new(admission.outcome, refusal, checks, profile), records }
@@ -158,21 +159,22 @@ fn is_blocked_alone(organisation: &Organisation, now: Timestamp, actor: &Actor, 
 fn actors(comply: &Comply, writer: DocumentWriter<'_>) -> Vec<Actor> {
     let named = |actor: Actor| match actor {
         Actor::Person { role, scope, .. } => Actor::Person { role, scope, name: Some(SmolStr::new(writer.name)) },
-        Actor::System => Actor::System,
+        other @ (Actor::System | Actor::Several(_)) => other,
     };
-    let mut actors: Vec<Actor> = writer.roles.iter().filter_map(|role| person(comply, role)).map(named).collect();
+    let mut actors: Vec<Actor> = proved(comply, writer.roles).into_iter().map(named).collect();
     if actors.is_empty() {
         actors.push(named(actor_of_class(comply, Class::EndUser)));
     }
-    let weakness = |actor: &Actor| match actor {
-        Actor::System => (0, false),
-        Actor::Person { role, scope, .. } => {
-            let is_end_user = comply.profile().role_spec(*role).is_some_and(|spec| spec.class == Class::EndUser);
-            (if is_end_user { 2 } else { 1 }, scope.is_some())
-        }
-    };
-    actors.sort_by_key(weakness);
     actors
+}
+
+/// One record for each scope: whoever may know of one scope only reads what was let through there.
+fn by_scope(recorded: &Recorded) -> Vec<Recorded> {
+    let mut by_scope: BTreeMap<Option<SmolStr>, Vec<Finding>> = BTreeMap::new();
+    for finding in &recorded.findings {
+        by_scope.entry(finding.scope.clone()).or_default().push(finding.clone());
+    }
+    by_scope.into_values().map(|findings| Recorded { cause: recorded.cause.clone(), findings }).collect()
 }
 
 /// Two that were let through.

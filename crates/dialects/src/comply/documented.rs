@@ -41,6 +41,9 @@ pub const WAIVER: &str = "Waiver";
 /// The value of `kind:` of a tag definition of meshStack's object API.
 pub const MANIFEST_DEFINITION: &str = "meshTagDefinition";
 
+/// Documents that are about objects which their name does not tell.
+pub(super) const NOTES: [&str; 4] = [COLLECTION, CHANGES, WAIVER, ACCEPTED];
+
 /// What documents of ours say that they are, whatever the kind of policies.
 const OWN: [&str; 5] = [COLLECTION, CHANGES, DEFINITION, WAIVER, ACCEPTED];
 
@@ -107,6 +110,23 @@ impl Organisations {
     }
 }
 
+impl OfKind<'_> {
+    /// The kind of policies.
+    pub(super) fn name(&self) -> Sym {
+        self.name
+    }
+
+    /// The rules of the game.
+    pub(super) fn profile(&self) -> &Arc<Profile> {
+        &self.profile
+    }
+
+    /// Where documents of other systems have what we look for.
+    pub(super) fn mapping(&self) -> &Mapping {
+        &self.mapping
+    }
+}
+
 type Documents<'f> = Vec<(SourceId, Value<'f>)>;
 
 /// Collects the documents of all kinds of the family.
@@ -156,7 +176,7 @@ impl What<'_> {
 
 /// What belongs to one kind.
 #[derive(Debug)]
-struct OfKind<'f> {
+pub(super) struct OfKind<'f> {
     name: Sym,
     governs: Sym,
     /// The type of its policies.
@@ -306,6 +326,26 @@ impl<'f> Collector<'f> {
             }
         }
         taken
+    }
+
+    /// The kinds that a document is of; none if it belongs to others.
+    pub(super) fn homes_of(&self, document: Value<'_>) -> Vec<&OfKind<'f>> {
+        let homes = match claim(document) {
+            Some(claim) => self.homes(document, claim),
+            None => match self.what(Header::of(document)) {
+                What::Nothing => Vec::new(),
+                What::Mapped(homes, _) => homes,
+                What::Policy(home) | What::Object(home, _) | What::Definition(home, _) | What::Own(home, _) => {
+                    vec![home]
+                }
+            },
+        };
+        homes.into_iter().filter_map(|home| self.kinds.get(home)).collect()
+    }
+
+    /// Whether documents of a type are those of another system.
+    pub(super) fn is_mapped(&self, word: &str) -> bool {
+        self.kinds.iter().any(|kind| kind.mapping.of(word).is_some() || kind.mapping.keeps_as(word))
     }
 
     /// What a document with a type is to us, and to which kinds.

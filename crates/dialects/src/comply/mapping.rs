@@ -114,6 +114,12 @@ impl Mapping {
         self.documents.entry(kind.to_owned()).or_default().push(map);
     }
 
+    /// Whether documents are kept under a type, whatever they are called.
+    pub(super) fn keeps_as(&self, kind: &str) -> bool {
+        let kept = |map: &Mapped| matches!(map, Mapped::Link(map) if map.kept_as.as_deref() == Some(kind));
+        self.documents.values().flatten().any(kept)
+    }
+
     /// What documents of a `kind` or `type` are about.
     pub fn of(&self, kind: &str) -> Option<&[Mapped]> {
         self.documents.get(kind).map(Vec::as_slice)

@@ -16,12 +16,13 @@ mod waivers;
 
 use smol_str::SmolStr;
 use upheld_engine::Snapshot;
-use upheld_engine::comply::{Class, Comply, NotFound, ObjectId, Profile};
+use upheld_engine::comply::{Class, Comply, NotFound, ObjectId, Profile, Role};
 use upheld_governance::{Actor, words};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, Sym, Timestamp};
 use upheld_report::Answer;
 
+pub(super) use self::asker::{counting, own_scopes, proved};
 pub use self::audit::{AuditQuestion, Audited};
 pub use self::change_request::ChangeRequest;
 pub use self::edits::{ByHand, FileEdits};
@@ -90,13 +91,15 @@ pub struct Organisation<'s> {
     pub governed: upheld_governance::Organisation,
     /// The moment of asking.
     pub now: Timestamp,
+    /// Who asks, if that was proved: then nobody need be named.
+    asked_by: Option<Actor>,
 }
 
 impl<'s> Organisation<'s> {
     /// The objects of the kind of policy that was named, or the only ones there are.
     pub fn of(snapshot: &'s Snapshot, named: Option<&str>, now: Timestamp) -> Result<Self, Diagnostic> {
         let (kind, documented) = documented_of(snapshot, named)?;
-        Ok(Self { snapshot, kind, governed: documented.at(now), now })
+        Ok(Self { snapshot, kind, governed: documented.at(now), now, asked_by: None })
     }
 
     /// All objects and policies, as rules see them.
@@ -144,9 +147,12 @@ impl<'s> Organisation<'s> {
         self.object(&format!("{}/{id}", profile.kind_name(scope)))
     }
 
-    /// Who asks; somebody of the given class where nobody is named.
-    pub fn actor(&self, written: Option<&str>, usual: Option<Class>) -> Result<Actor, Diagnostic> {
-        actor(self.comply(), written, usual)
+    /// Who asks: who is named, else who proved it, else somebody of the given class.
+    fn asker(&self, written: Option<&str>, usual: Option<Class>) -> Result<Actor, Diagnostic> {
+        match (&self.asked_by, written) {
+            (Some(proved), None) => Ok(proved.clone()),
+            _ => actor(self.comply(), written, usual),
+        }
     }
 }
 
@@ -241,7 +247,7 @@ pub(super) fn actor_of_class(comply: &Comply, class: Class) -> Actor {
 
 /// Who has a role that was proved, `role` or `role@workspace/w`; nothing if it is no role of this kind of policies. A role in a scope that is
 /// not there holds nowhere, not everywhere.
-pub(super) fn person(comply: &Comply, role: &str) -> Option<Actor> {
+fn person(comply: &Comply, role: &str) -> Option<Actor> {
     let (word, scope) = role.split_once('@').map_or((role, None), |(word, scope)| (word, Some(scope)));
     // Nobody proves to be this program.
     let found = actor(comply, Some(word).filter(|word| *word != "system"), None).ok()?;
@@ -251,10 +257,32 @@ pub(super) fn person(comply: &Comply, role: &str) -> Option<Actor> {
     Some(Actor::Person { role, scope, name: None })
 }
 
+/// The word for this program itself.
+const SYSTEM: &str = "system";
+
+fn plain(word: &str) -> String {
+    word.to_ascii_lowercase().replace(['-', '_'], "")
+}
+
+/// The role that a word names: a class, a role, or a person of the usual class.
+fn role_of(profile: &Profile, word: &str) -> Option<Role> {
+    match plain(word).as_str() {
+        SYSTEM => None,
+        "user" | "enduser" => profile.role_of(Class::EndUser),
+        "admin" | "administrator" => profile.role_of(Class::Administrator),
+        _ if word.contains('/') => profile.role_of(Class::EndUser),
+        _ => profile.role(word),
+    }
+}
+
+/// What the role counts as that a word names.
+pub(super) fn class_of_role(profile: &Profile, word: &str) -> Option<Class> {
+    profile.role_spec(role_of(profile, word)?).map(|spec| spec.class)
+}
+
 /// Who acts: a class, a role, or a person of the usual class; `@workspace/w` says where.
 fn actor(comply: &Comply, written: Option<&str>, usual: Option<Class>) -> Result<Actor, Diagnostic> {
     let profile = comply.profile();
-    let of = |class: Class| profile.role_of(class);
     let Some(written) = written else {
         return Ok(usual.map_or(Actor::System, |class| actor_of_class(comply, class)));
     };
@@ -262,22 +290,11 @@ fn actor(comply: &Comply, written: Option<&str>, usual: Option<Class>) -> Result
         Some((word, scope)) => (word, Some(comply.reference(find(comply, scope)?))),
         None => (written, None),
     };
-    let plain = word.to_ascii_lowercase().replace(['-', '_'], "");
-    let class = match plain.as_str() {
-        "user" | "enduser" => Some(Class::EndUser),
-        "admin" | "administrator" => Some(Class::Administrator),
-        _ => None,
-    };
-    if plain == "system" {
+    if plain(word) == SYSTEM {
         return Ok(Actor::System);
     }
     let person = word.split_once('/').map(|(_, name)| SmolStr::new(name));
-    let role = match (class, &person) {
-        (Some(class), _) => of(class),
-        (None, Some(_)) => of(Class::EndUser),
-        (None, None) => profile.role(word),
-    };
-    match role {
+    match role_of(profile, word) {
         Some(role) => Ok(Actor::Person { role, scope, name: person }),
         // Without roles everybody may do everything.
         None if profile.roles.is_empty() => Ok(Actor::System),

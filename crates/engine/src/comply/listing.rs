@@ -1,6 +1,6 @@
 //! What violates now: pair by pair, scope by scope, and how every policy fares.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use smol_str::SmolStr;
 use upheld_model::Timestamp;
@@ -16,14 +16,19 @@ use crate::ruling::Ruling;
 /// What a listing is cut to; nothing is cut by what is left out.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Only pairs that live there.
-    pub scope: Option<ObjectId>,
+    /// Only pairs that live in one of these.
+    pub scopes: Option<Vec<ObjectId>>,
     /// Only pairs with this object.
     pub object: Option<ObjectId>,
     /// Only pairs with an object of one of these kinds.
     pub kinds: Option<Vec<Kind>>,
     /// Only this policy.
     pub policy: Option<SmolStr>,
+}
+
+/// Each of them once.
+fn distinct(scopes: &[ObjectId]) -> BTreeSet<ObjectId> {
+    scopes.iter().copied().collect()
 }
 
 /// How a policy fares.
@@ -89,9 +94,11 @@ impl Comply {
         now: Timestamp,
         accepted: impl Fn(FindingId) -> bool,
     ) -> Vec<Finding> {
-        let slots = match (filter.object, filter.scope) {
+        let slots = match (filter.object, &filter.scopes) {
             (Some(object), _) => self.violating_around(object),
-            (None, Some(scope)) => self.violating_in(Some(scope)),
+            (None, Some(scopes)) => {
+                distinct(scopes).into_iter().flat_map(|scope| self.violating_in(Some(scope))).collect()
+            }
             (None, None) => self.violating(),
         };
         self.named_in_order(slots, filter, now, accepted)
@@ -288,9 +295,11 @@ impl Comply {
     /// All pairs within a filter, in no particular order.
     pub fn pairs(&self, filter: &Filter) -> impl Iterator<Item = Pair> {
         // One object or one scope is asked about more often than everything, and has few of the pairs.
-        let near = match (filter.object, filter.scope) {
+        let near = match (filter.object, &filter.scopes) {
             (Some(object), _) => Some(self.pairs_of(object).collect()),
-            (None, Some(scope)) => Some(self.pairs_within(scope)),
+            (None, Some(scopes)) => {
+                Some(distinct(scopes).into_iter().flat_map(|scope| self.pairs_within(scope)).collect::<Vec<_>>())
+            }
             (None, None) => None,
         };
         let all = near.is_none().then(|| self.all_pairs());
@@ -328,7 +337,8 @@ impl Comply {
         let of_kind = |kinds: &Vec<Kind>| {
             [pair.a, pair.b].iter().any(|object| self.kind_of(*object).is_some_and(|kind| kinds.contains(&kind)))
         };
-        filter.scope.is_none_or(|scope| pair.scope == Some(scope))
+        let lives_in = |scopes: &Vec<ObjectId>| pair.scope.is_some_and(|scope| scopes.contains(&scope));
+        filter.scopes.as_ref().is_none_or(lives_in)
             && filter.object.is_none_or(|object| pair.a == object || pair.b == object)
             && filter.kinds.as_ref().is_none_or(of_kind)
     }

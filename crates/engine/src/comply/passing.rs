@@ -76,7 +76,7 @@ impl Comply {
 
     /// The pairs of one kind within a filter.
     fn pairs_of_kind(&self, kind: PairKind, filter: &Filter) -> impl Iterator<Item = Pair> {
-        let whole = filter.object.is_none() && filter.scope.is_none() && filter.kinds.is_none();
+        let whole = filter.object.is_none() && filter.scopes.is_none() && filter.kinds.is_none();
         let rows = self.table(kind).filter(|_| whole).into_iter().flat_map(|table| table.rows.iter());
         let all = rows.filter(|row| row.count > 0).map(move |row| row.pair(kind));
         let some = (!whole).then(|| self.pairs(filter).filter(move |pair| pair.kind == kind));

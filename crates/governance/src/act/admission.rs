@@ -11,7 +11,8 @@ impl Organisation {
     /// What [`Self::act`] would answer to relating two objects; nothing where more would change than the pairs between them,
     /// which has to be tried out: the second would get default tags, or live in the first.
     pub fn admit(&self, now: Timestamp, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Option<Decision> {
-        self.admitted(now, actor, self.asked_link(actor, a, b, role))
+        let (acting, asked) = asked_in_turn(actor, |role_of| self.asked_link(role_of, a, b, role));
+        self.admitted(now, acting, asked)
     }
 
     /// As [`Self::admit`], for whoever knows the objects already.
@@ -23,7 +24,8 @@ impl Organisation {
         b: ObjectId,
         role: Option<ObjectId>,
     ) -> Option<Decision> {
-        self.admitted(now, actor, self.asked_objects(actor, a, b, role))
+        let (acting, asked) = asked_in_turn(actor, |role_of| self.asked_objects(role_of, a, b, role));
+        self.admitted(now, acting, asked)
     }
 
     /// Whether a new relationship changes more than the pairs between two objects.
@@ -75,4 +77,18 @@ impl Organisation {
             if new.iter().any(|own: &Finding| own.level.is_told()) { Outcome::Soft } else { Outcome::Allowed };
         Some(decided(outcome, new))
     }
+}
+
+/// What the first role may ask for that may, and which it is; the last refusal if none may.
+fn asked_in_turn(actor: &Actor, ask: impl Fn(&Actor) -> Result<Asked, Refused>) -> (&Actor, Result<Asked, Refused>) {
+    let mut last = (actor, Err(Refused::nobody()));
+    for role in actor.roles() {
+        let asked = ask(role);
+        let goes_on = matches!(&asked, Err(refused) if refused.outcome == Outcome::Forbidden);
+        last = (role, asked);
+        if !goes_on {
+            break;
+        }
+    }
+    last
 }

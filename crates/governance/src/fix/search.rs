@@ -320,7 +320,8 @@ impl Trial {
         }
         let comply = &self.organisation.comply;
         let counts = |own: &&FindingId| {
-            goal.seeker.scope.is_none_or(|scope| own.pair.scope == Some(scope)) && !comply.is_waived(**own, self.now)
+            let counts_there = |scopes: &Vec<ObjectId>| own.pair.scope.is_some_and(|scope| scopes.contains(&scope));
+            goal.seeker.scopes.as_ref().is_none_or(counts_there) && !comply.is_waived(**own, self.now)
         };
         Tried::Mends(change.ended.iter().filter(counts).count())
     }

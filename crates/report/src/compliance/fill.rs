@@ -86,10 +86,10 @@ fn waivers_within(
     filter: &Filter,
     violations: &[Finding],
 ) -> Vec<WaiverLine> {
-    let scope = filter.scope.map(|scope| comply.reference(scope));
-    let whole = filter.scope.is_none() && filter.object.is_none() && filter.kinds.is_none();
+    let scopes: Vec<_> = filter.scopes.iter().flatten().map(|scope| comply.reference(*scope)).collect();
+    let whole = filter.scopes.is_none() && filter.object.is_none() && filter.kinds.is_none();
     let concerns = |waiver: &&Waiver| {
-        let here = scope.is_some() && waiver.scope == scope;
+        let here = waiver.scope.as_ref().is_some_and(|scope| scopes.contains(scope));
         let covers = || violations.iter().any(|own| own.waiver.as_ref() == Some(&waiver.id));
         filter.policy.as_ref().is_none_or(|policy| *policy == waiver.policy) && (whole || here || covers())
     };
@@ -170,8 +170,9 @@ impl Coverage<'_> {
     fn of(&self, waiver: &Waiver) -> usize {
         let scope = waiver.scope.as_ref().and_then(|scope| self.comply.lookup(scope).ok());
         match scope {
-            Some(_) => {
-                let filter = Filter { scope, policy: Some(waiver.policy.clone()), ..Filter::default() };
+            Some(scope) => {
+                let filter =
+                    Filter { scopes: Some(vec![scope]), policy: Some(waiver.policy.clone()), ..Filter::default() };
                 let violations = self.comply.violations_within(&filter, self.now, |_| false);
                 violations.iter().filter(|own| own.waiver.as_ref() == Some(&waiver.id)).count()
             }

@@ -31,9 +31,9 @@ pub fn gaps(organisation: &Organisation, files: &Files, filter: &Filter) -> Vec<
     let mut found = Vec::new();
     let kinds: Vec<_> =
         policies.iter().filter_map(|policy| comply.profile().pair(policy.a, policy.b)).map(|(kind, _)| kind).collect();
-    let Filter { scope, object, kinds: of, policy } = filter;
+    let Filter { scopes, object, kinds: of, policy } = filter;
     // Whoever looks at one object may well find nothing that it has to agree with.
-    let whole = scope.is_none() && object.is_none() && of.is_none() && policy.is_none();
+    let whole = scopes.is_none() && object.is_none() && of.is_none() && policy.is_none();
     if whole && !policies.is_empty() && !comply.pairs(filter).any(|pair| kinds.contains(&pair.kind)) {
         found.push(Unseen { gap: Gap::NoPairs { policies: policies.len() }.into(), at: None });
     }

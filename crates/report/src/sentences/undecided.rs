@@ -56,7 +56,14 @@ pub(crate) fn same_effect(policies: &[String], decision: &str) -> String {
 
 /// The same as the reason that callers get.
 pub(crate) fn by_default(policies: &[String], decision: &str) -> String {
-    format!("the default effect: {}", same_effect(policies, decision))
+    format!("{BY_DEFAULT}{}", same_effect(policies, decision))
+}
+
+const BY_DEFAULT: &str = "the default effect: ";
+
+/// Whether a reason of a decision names policies that may apply, although none of them decided.
+pub fn names_others(reason: &str) -> bool {
+    reason.starts_with(BY_DEFAULT)
 }
 
 /// Which bound a request has met.

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use smol_str::SmolStr;
 use upheld_dialects::Identity;
 use upheld_dialects::dialect::dialects;
-use upheld_engine::decide::{self, Action, Environment, Maybe, Resource, Subject};
+use upheld_engine::decide::{self, Action, Environment, Maybe, Names, Resource, Subject};
 use upheld_store::Key;
 
 use super::endpoint::Operation;
@@ -127,6 +127,14 @@ impl Access {
             && one.subject == two.subject
     }
 
+    /// The roles that were proved.
+    pub(crate) fn roles(&self) -> &[SmolStr] {
+        match &self.0.subject.roles {
+            Names::Known(roles) => roles,
+            _ => &[],
+        }
+    }
+
     /// Whether a document may be read or written.
     pub(crate) fn may(&self, operation: Operation, document: Touched<'_>) -> bool {
         self.verdict(operation, document) == Verdict::Permitted
@@ -143,7 +151,7 @@ impl Access {
         self.verdict_on_naming(sort, document) == Verdict::Permitted
     }
 
-    /// Whether whatever there may be is permitted: asked without saying which document it is, so the answer says nothing about
+    /// Whether rights permit whatever there may be; roles may still hold in a part of it only, which a view knows. Asked without saying which document it is, so the answer says nothing about
     /// those that there are.
     pub(crate) fn may_all(&self, operation: Operation) -> bool {
         match operation {
@@ -183,6 +191,11 @@ impl Access {
         let all = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
         let right = operation.word();
         Err(forbidden(format!("this also changes {all}: the right `{right}` on each of them is missing")))
+    }
+
+    /// That a document is kept from somebody by the roles that they have in policy systems.
+    pub(crate) fn kept(key: &Key) -> Problem {
+        forbidden(format!("`{key}` is not yours to change: it names what does not belong to where your roles hold"))
     }
 
     /// Whether whatever directories know may be named in answers. Asked without names, so a refusal says nothing about those that there are.

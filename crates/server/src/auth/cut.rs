@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use upheld_answers::report::{Decision, Duty};
+use upheld_answers::report::{Decision, Duty, names_others};
 use upheld_dialects::access::SCOPE;
 use upheld_dialects::access::decider::Decider;
 use upheld_dialects::access::enforce::{Enforced, Judged};
@@ -46,6 +46,11 @@ impl<'a> Names<'a> {
         self.access.is_none_or(|access| access.may_see(Sort::Policy, touched))
     }
 
+    /// Whether they may know who decided, and all whom the reason names.
+    pub(crate) fn may_tell(&self, policy: Option<&str>, reason: Option<&str>) -> bool {
+        self.are_all() || policy.is_none_or(|policy| self.knows(policy)) && !reason.is_some_and(names_others)
+    }
+
     /// A decision without the names that must not be seen.
     pub(crate) fn cut(&self, decision: &mut Decision<'_>) {
         if self.access.is_none() {
@@ -54,7 +59,7 @@ impl<'a> Names<'a> {
         if decision.outcome == Outcome::Undecided {
             (decision.policy, decision.reason) = (None, Some(Cow::Borrowed(UNTOLD)));
         }
-        if decision.policy.is_some_and(|policy| !self.knows(policy)) {
+        if !self.may_tell(decision.policy, decision.reason.as_deref()) {
             (decision.policy, decision.reason) = (None, None);
         }
         self.cut_duties(&mut decision.obligations);

@@ -1,6 +1,7 @@
 //! What somebody may see of an answer.
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
+use upheld_answers::report::names_others;
 
 /// What stands in place of a name.
 const HIDDEN: &str = "(hidden)";
@@ -69,10 +70,18 @@ pub(crate) fn anonymous(value: &mut Json, may_see: &impl Fn(&str) -> bool) {
                     !["policy", "matchedPolicy", "from", "reason", "missing", "dependsOn"].contains(&name.as_str())
                 });
             }
+            if is_about_others(fields) {
+                fields.shift_remove("reason");
+            }
             fields.values_mut().for_each(|field| anonymous(field, may_see));
         }
         _ => {}
     }
+}
+
+/// Whether a decision names policies that may apply, although none of them decided.
+fn is_about_others(fields: &Map<String, Json>) -> bool {
+    fields.get("reason").and_then(Json::as_str).is_some_and(names_others)
 }
 
 /// The same for a list of decisions: what hidden policies say is gone from every item.
@@ -85,7 +94,7 @@ pub(crate) fn redact_items(answer: &mut Json, may_see: &impl Fn(&str, &str, &str
         let unknown = fields.get("dependsOn").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
         let hides_unknown = unknown.into_iter().any(|name| !seen(name));
         let hides_decider = fields.get("policy").and_then(Json::as_str).is_some_and(|name| !seen(name));
-        if hides_unknown || hides_decider {
+        if hides_unknown || hides_decider || is_about_others(fields) {
             fields.retain(|name, _| !["policy", "reason", "missing", "dependsOn"].contains(&name.as_str()));
         }
         for duties in ["obligations", "advice"] {

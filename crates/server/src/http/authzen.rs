@@ -256,7 +256,7 @@ fn cut(answer: &mut Answer, names: &Names<'_>) {
         UNTOLD.clone_into(why);
         (answer.policy, answer.reason) = (None, None);
     }
-    if answer.policy.as_ref().is_some_and(|policy| !names.knows(policy)) {
+    if !names.may_tell(answer.policy.as_deref(), answer.reason.as_deref()) {
         (answer.policy, answer.reason) = (None, None);
     }
     names.cut_duties(&mut answer.obligations);

@@ -80,10 +80,10 @@ async fn asker(view: &Arc<View>, caller: Caller, asking: Asking) -> Result<Calle
             Err(_) if asking.person.is_none() => return Ok(None),
             Err(refused) => return Err(refused),
         };
-        Ok(organisation.asker(&own.roles, asking.person.as_deref())?)
+        Ok(organisation.roles_for(&own.roles, asking.person.as_deref())?.map(SmolStr::new))
     })
     .await?;
-    let roles = person.map(|role| Arc::from([SmolStr::new(role)]));
+    let roles = person.map(|role| Arc::from([role]));
     Ok(Caller { roles: roles.unwrap_or_else(|| Arc::clone(&caller.roles)), ..caller })
 }
 

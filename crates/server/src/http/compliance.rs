@@ -1,6 +1,6 @@
 //! `/v1/can`, `/v1/candidates`, `/v1/values`, `/v1/what-if`, `/v1/fix`, `/v1/waivers`: what may be done with related objects, and what would help.
 //!
-//! Callers with a role in the organisation ask as that; see [`upheld_answers::compliance::Organisation::asker`].
+//! Callers with a role in the organisation ask as that; see [`upheld_answers::compliance::Organisation::asked_by`].
 
 use std::sync::Arc;
 
@@ -77,13 +77,12 @@ impl<Q: Send + 'static> Incoming<Q> {
     /// Answers as the organisation does that is asked about, to whom the caller is there.
     async fn answered(
         self,
-        answer: impl FnOnce(Organisation<'_>, Option<String>, Q) -> Result<Json_, Refused> + Send + 'static,
+        answer: impl FnOnce(Organisation<'_>, Q) -> Result<Json_, Refused> + Send + 'static,
     ) -> Result<Response, Problem> {
         let Self { caller, view, asking, question } = self;
         let said = ask(&view, move |world| {
             let organisation = world.organisation(asking.policies.as_deref())?;
-            let person = organisation.asker(&caller.roles, asking.person.as_deref())?;
-            answer(organisation, person, question)
+            answer(organisation.asked_by(&caller.roles, asking.person.as_deref())?, question)
         });
         Ok(answered(&view, said.await?))
     }
@@ -96,9 +95,7 @@ impl<Q: Send + 'static> Incoming<Q> {
 async fn can(mut incoming: Incoming<ChangeRequest>) -> Result<Response, Problem> {
     incoming.asking.person = incoming.asking.person.or_else(|| incoming.question.person.take());
     incoming
-        .answered(|organisation, person, request| {
-            Ok(json!(organisation.would(&ChangeRequest { person, ..request })?.0))
-        })
+        .answered(|organisation, request| Ok(json!(organisation.would(&ChangeRequest { person: None, ..request })?.0)))
         .await
 }
 
@@ -122,9 +119,9 @@ struct Choice {
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn candidates(incoming: Incoming<Choice>) -> Result<Response, Problem> {
     incoming
-        .answered(|organisation, person, Choice { object, kind, role, .. }| {
-            organisation.may_ask_about(&object, person.as_deref())?;
-            Ok(json!(organisation.candidates(&object, &kind, role.as_deref(), person.as_deref())?))
+        .answered(|organisation, Choice { object, kind, role, .. }| {
+            organisation.may_ask_about(&object)?;
+            Ok(json!(organisation.candidates(&object, &kind, role.as_deref(), None)?))
         })
         .await
 }
@@ -135,9 +132,9 @@ async fn candidates(incoming: Incoming<Choice>) -> Result<Response, Problem> {
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn values(incoming: Incoming<Choice>) -> Result<Response, Problem> {
     incoming
-        .answered(|organisation, person, Choice { object, tag, .. }| {
-            organisation.may_ask_about(&object, person.as_deref())?;
-            Ok(json!(organisation.values(&object, &tag, person.as_deref())?))
+        .answered(|organisation, Choice { object, tag, .. }| {
+            organisation.may_ask_about(&object)?;
+            Ok(json!(organisation.values(&object, &tag, None)?))
         })
         .await
 }
@@ -158,9 +155,9 @@ async fn what_if(
     let plan = asking.plan.clone();
     let incoming = Incoming { caller, view, asking, question: text };
     incoming
-        .answered(move |organisation, person, text| {
-            let (person, plan) = (person.as_deref(), plan.as_deref());
-            let answer = organisation.what_if(&Changes { name: "body", format, text, person, plan })?;
+        .answered(move |organisation, text| {
+            let plan = plan.as_deref();
+            let answer = organisation.what_if(&Changes { name: "body", format, text, person: None, plan })?;
             let WhatIf { plan, clean } = answer;
             Ok(json!({"kind": "Plan", "plan": plan, "clean": clean}))
         })
@@ -175,8 +172,8 @@ async fn fix(mut incoming: Incoming<FixQuestion>) -> Result<Response, Problem> {
     asking.person = asking.person.take().or_else(|| question.person.take());
     asking.policies = asking.policies.take().or_else(|| question.policies.take());
     incoming
-        .answered(|organisation, person, question| {
-            Ok(json!(organisation.fix_plan(&FixQuestion { person, ..question }, &mut |_, _| {})?))
+        .answered(|organisation, question| {
+            Ok(json!(organisation.fix_plan(&FixQuestion { person: None, ..question }, &mut |_, _| {})?))
         })
         .await
 }
@@ -185,5 +182,5 @@ async fn fix(mut incoming: Incoming<FixQuestion>) -> Result<Response, Problem> {
 #[utoipa::path(post, path = "/v1/waivers", params(Asking), request_body(content = Object, example = json!({"expiring": 30})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn waivers(incoming: Incoming<WaiverQuestion>) -> Result<Response, Problem> {
-    incoming.answered(|organisation, _, question| Ok(json!(organisation.waivers(&question)))).await
+    incoming.answered(|organisation, question| Ok(json!(organisation.waivers(&question)))).await
 }

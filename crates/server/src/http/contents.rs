@@ -11,7 +11,7 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::asked::{Readable, aside};
+use super::asked::{Asked, Readable, aside};
 use super::extract::Query;
 use super::inventory::{readable, rows};
 use super::questions::ask;
@@ -42,6 +42,7 @@ const WARNINGS: usize = 100;
 #[utoipa::path(get, path = "/v1/contents", params(Wanted),
     responses((status = 200, body = Object), (status = 400, body = Problem)))]
 async fn contents(
+    Asked(whole): Asked,
     Readable(view): Readable,
     observed: Observed,
     Query(wanted): Query<Wanted>,
@@ -50,7 +51,7 @@ async fn contents(
     let objects = rows(&view, WhichRows { what: RowSort::Objects, kind: None }).await?;
     let access = observed.access().cloned();
     // As everywhere: what is odd is told to those who may read whatever it is about.
-    let tells = access.as_ref().is_some_and(|access| access.may_all(Operation::Read));
+    let tells = access.as_ref().is_some_and(|access| whole.is_whole_to(access, Operation::Read));
     let warnings = if tells { view.loaded.warnings.as_slice() } else { &[] };
     let files = view.loaded.snapshot.files();
     let odd: Vec<Json_> = warnings.iter().take(WARNINGS).map(|warning| diagnostic_json(files, warning)).collect();

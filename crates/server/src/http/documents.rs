@@ -105,7 +105,11 @@ async fn snapshot(Readable(view): Readable) -> Result<Response, Problem> {
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem)))]
 async fn show(Asked(view): Asked, observed: Observed, Path(named): Path<Named>) -> Result<Response, Problem> {
     let key = named.key()?;
-    let may_read = |text: &str| observed.access().is_some_and(|access| access.may_read(&key, text));
+    let may_read = |text: &str| {
+        observed.access().is_some_and(|access| {
+            access.may_read(&key, text) && view.role_limits(access).show_written(&key, Some(text))
+        })
+    };
     let Some(document) = view.state.get(&key).filter(|document| may_read(&document.text)) else {
         return Err(Problem::not_found(format!("there is no document `{key}` in the store")));
     };

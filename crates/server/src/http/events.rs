@@ -139,8 +139,9 @@ impl Follow {
             }
             if let Some(entry) = self.waiting.pop() {
                 self.after = entry.revision;
-                match self.reader.cut(entry) {
-                    Some(entry) => return Some((event(&entry), self)),
+                let cut = self.reader.cut_all(&self.app.live.view(), [entry]);
+                match cut.first().map(event) {
+                    Some(told) => return Some((told, self)),
                     None => continue,
                 }
             }
@@ -181,7 +182,8 @@ impl Follow {
             (_, Some(broken)) => {
                 let all = broken.diagnostics.as_slice().iter();
                 // As everywhere: what is wrong is told to those who may read whatever it is about.
-                let tells = self.observed.access().is_some_and(|access| access.may_all(Operation::Read));
+                let view = self.app.live.view();
+                let tells = self.observed.access().is_some_and(|access| view.is_whole_to(access, Operation::Read));
                 let told: Vec<_> = all.filter(|_| tells).map(|one| diagnostic_json(&broken.files, one)).collect();
                 json!({"state": "broken", "errors": broken.diagnostics.errors(), "diagnostics": told})
             }

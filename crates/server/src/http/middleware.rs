@@ -156,7 +156,7 @@ async fn answer(
     parts.extensions.insert(view.clone());
     let response = packed(Request::from_parts(parts, body), handler, bounded).await;
     // The digest goes over all documents. Whoever may not read all of them gets the one of what the answer is made of, or none.
-    let reads_all = || observed.access().is_some_and(|access| access.may_all(Operation::Read));
+    let reads_all = || observed.access().is_some_and(|access| view.0.is_whole_to(access, Operation::Read));
     if endpoint.sort == "decision" || Asked::is_of(&response) || reads_all() {
         return view.stamped(response);
     }

@@ -164,22 +164,22 @@ async fn readyz(State(app): State<Shared>, observed: Observed, Query(how): Query
         snapshot_age_seconds: machine::now().duration_since(view.built).as_secs(),
         staleness_seconds: app.freshness.staleness().as_secs(),
         store,
-        diagnostics: if reads_all(&observed) { problems(&app) } else { Vec::new() },
+        diagnostics: if reads_all(&view, &observed) { problems(&app) } else { Vec::new() },
     };
-    (code, Json(undigested(&readiness, &observed))).into_response()
+    (code, Json(undigested(&readiness, &view, &observed))).into_response()
 }
 
 const READYZ: &str = "/readyz";
 
 /// Whether the caller may read whatever there is.
-fn reads_all(observed: &Observed) -> bool {
-    observed.access().is_some_and(|access| access.may_all(Operation::Read))
+fn reads_all(view: &View, observed: &Observed) -> bool {
+    observed.access().is_some_and(|access| view.is_whole_to(access, Operation::Read))
 }
 
 /// An answer, without the digest of everything for those who may not read everything.
-fn undigested(answer: &impl Serialize, observed: &Observed) -> Value {
+fn undigested(answer: &impl Serialize, view: &View, observed: &Observed) -> Value {
     let mut answer = serde_json::to_value(answer).unwrap_or_default();
-    if let (false, Some(fields)) = (reads_all(observed), answer.as_object_mut()) {
+    if let (false, Some(fields)) = (reads_all(view, observed), answer.as_object_mut()) {
         fields.shift_remove("digest");
     }
     answer
@@ -196,7 +196,7 @@ fn problems(app: &App) -> Vec<Value> {
     responses((status = 200, content_type = "application/openmetrics-text", body = String)))]
 async fn metrics(State(app): State<Shared>, observed: Observed) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    let sizes = if reads_all(&observed) { Sizes::Told } else { Sizes::Hidden };
+    let sizes = if reads_all(&app.live.view(), &observed) { Sizes::Told } else { Sizes::Hidden };
     ([(header::CONTENT_TYPE, OPEN_METRICS)], app.numbers(sizes)).into_response()
 }
 
@@ -223,7 +223,7 @@ async fn reload(State(app): State<Shared>, observed: Observed) -> Result<Respons
     }
     if result == Reloaded::Broken {
         let broken = app.folders.problem();
-        let broken = broken.filter(|_| reads_all(&observed));
+        let broken = broken.filter(|_| reads_all(&app.live.view(), &observed));
         return Err(broken
             .map_or_else(|| Problem::unavailable("the files could not be read"), |broken| Problem::broken(&broken)));
     }
@@ -231,9 +231,9 @@ async fn reload(State(app): State<Shared>, observed: Observed) -> Result<Respons
     let files = view.loaded.snapshot.files();
     let warnings =
         view.loaded.warnings.as_slice().iter().map(|warning| upheld_answers::diagnostic_json(files, warning));
-    let diagnostics = warnings.filter(|_| reads_all(&observed)).collect();
+    let diagnostics = warnings.filter(|_| reads_all(&view, &observed)).collect();
     let read = Read { result: result.word(), stamp: Stamp::of(&view), diagnostics };
-    Ok(Json(undigested(&read, &observed)).into_response())
+    Ok(Json(undigested(&read, &view, &observed)).into_response())
 }
 
 /// The whole history, as `upheld export` writes it: whoever has it can check every digest and the chain. One that contradicts itself is
@@ -242,7 +242,7 @@ async fn reload(State(app): State<Shared>, observed: Observed) -> Result<Respons
     responses((status = 200, content_type = "application/x-ndjson", body = String), (status = 403, body = Problem),
         (status = 500, body = Problem), (status = 503, body = Problem)))]
 async fn history(State(app): State<Shared>, observed: Observed) -> Result<Response, Problem> {
-    if !reads_all(&observed) {
+    if !reads_all(&app.live.view(), &observed) {
         let detail = "the history has all documents, and this caller may not read all of them";
         return Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", detail));
     }

@@ -20,7 +20,7 @@ use crate::auth::{Access, Operation};
 use crate::documents::{Body, format};
 use crate::problem::Problem;
 use crate::telemetry::Observed;
-use crate::view::View;
+use crate::view::{RoleLimits, View};
 use crate::writer::Condition;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
@@ -37,7 +37,7 @@ async fn list(State(app): State<Shared>, observed: Observed, Query(page): Query<
     let after = page.after.as_deref().map(number).transpose()?.unwrap_or(head.oldest);
     let entries = app.store.entries(after, limit).await?;
     let next = entries.last().filter(|_| entries.len() == limit).map(|entry| entry.revision);
-    let items: Vec<Json_> = entries.into_iter().filter_map(|entry| Some(shown(&reader.cut(entry)?))).collect();
+    let items: Vec<Json_> = reader.cut_all(&app.live.view(), entries).iter().map(shown).collect();
     Ok(Json(json!({"items": items, "next": next, "oldest": head.oldest, "last": head.revision})))
 }
 
@@ -53,8 +53,11 @@ async fn show(
     let before = Revision(wanted.0.saturating_sub(1));
     let entries = app.store.entries(before, 1).await?;
     let found = entries.into_iter().find(|entry| entry.revision == wanted);
-    let found = found.and_then(|entry| Reader::of(&observed).cut(entry));
-    found.map(|entry| Json(shown(&entry))).ok_or_else(|| Problem::not_found(format!("there is no revision {wanted}")))
+    let found = Reader::of(&observed).cut_all(&app.live.view(), found);
+    found
+        .first()
+        .map(|entry| Json(shown(entry)))
+        .ok_or_else(|| Problem::not_found(format!("there is no revision {wanted}")))
 }
 
 fn number(text: &str) -> Result<Revision, Problem> {
@@ -72,23 +75,37 @@ impl Reader {
         Self(observed.access().cloned())
     }
 
-    /// What they may read of an entry; nothing if none of its documents is theirs to read. What stands for all of them, and what its author
-    /// says of all of them, is left out where some are hidden.
-    pub(super) fn cut(&self, entry: Entry) -> Option<ReadEntry> {
-        let access = self.0.as_ref()?;
-        let Entry { revision, time, actor, message, digest, chain: _, mut changes } = entry;
-        let (count, whole) = (changes.len(), access.may_all(Operation::Read));
-        let may_read = |change: &Change| match change {
-            Change::Put { key, text } => access.may_read(key, text),
-            Change::Delete { key } => access.may(Operation::Read, key.into()),
-        };
-        changes.retain(|change| whole || may_read(change));
-        if changes.is_empty() && count > 0 {
-            return None;
-        }
-        let message = message.filter(|_| changes.len() == count);
-        Some(ReadEntry { revision, time, actor, message, state_digest: whole.then_some(digest), changes })
+    /// What they may read of entries, as roles hold in a view.
+    pub(super) fn cut_all(&self, view: &View, entries: impl IntoIterator<Item = Entry>) -> Vec<ReadEntry> {
+        let Some(access) = &self.0 else { return Vec::new() };
+        let whole = if view.is_whole_to(access, Operation::Read) { Whole::Yes } else { Whole::No };
+        let limits = view.role_limits(access);
+        entries.into_iter().filter_map(|entry| cut(access, whole, &limits, entry)).collect()
     }
+}
+
+/// What rights and roles leave of an entry; nothing if none of its documents is left. What stands for all of them, and what its author says of
+/// all of them, is left out where some are hidden.
+fn cut(access: &Access, whole: Whole, limits: &RoleLimits<'_>, entry: Entry) -> Option<ReadEntry> {
+    let Entry { revision, time, actor, message, digest, chain: _, mut changes } = entry;
+    let (count, is_whole) = (changes.len(), whole == Whole::Yes);
+    let may_read = |change: &Change| match change {
+        Change::Put { key, text } => access.may_read(key, text) && limits.show_written(key, Some(text)),
+        Change::Delete { key } => access.may(Operation::Read, key.into()) && limits.show_written(key, None),
+    };
+    changes.retain(|change| is_whole || may_read(change));
+    if changes.is_empty() && count > 0 {
+        return None;
+    }
+    let message = message.filter(|_| changes.len() == count);
+    Some(ReadEntry { revision, time, actor, message, state_digest: is_whole.then_some(digest), changes })
+}
+
+/// Whether somebody may read whatever there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whole {
+    Yes,
+    No,
 }
 
 /// An entry as somebody may read it.

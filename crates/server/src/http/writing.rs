@@ -169,7 +169,7 @@ pub(crate) fn answer(written: &Written, mode: Mode, told: Told<'_>) -> Response 
     let known = written.effects.iter().filter(|(key, _)| everything || told.may_know(key));
     let changes: Vec<Json_> = known.map(|(key, effect)| json!({"id": key, "effect": effect.word()})).collect();
     let (files, all) = (written.view.loaded.snapshot.files(), written.view.loaded.warnings.as_slice());
-    let warnings = told.diagnostics(files, all, &written.view.state).into_iter();
+    let warnings = told.diagnostics(files, all, &written.view).into_iter();
     let warnings: Vec<Json_> = warnings.map(|warning| upheld_answers::diagnostic_json(files, warning)).collect();
     let created = mode == Mode::Commit && written.effects.iter().any(|(_, effect)| *effect != Effect::Unchanged);
     let mut body = serde_json::to_value(Stamp::of(&written.view)).unwrap_or_default();
@@ -178,14 +178,15 @@ pub(crate) fn answer(written: &Written, mode: Mode, told: Told<'_>) -> Response 
         fields.insert("dryRun".to_owned(), json!(mode == Mode::DryRun));
         fields.insert("changes".to_owned(), json!(changes));
         fields.insert("diagnostics".to_owned(), json!(warnings));
-        if !everything || (mode == Mode::Commit && written.revision != written.view.revision()) {
+        let is_of_another = mode == Mode::Commit && written.revision != written.view.revision();
+        if !told.sees_all_of(&written.view) || is_of_another {
             // It goes over all documents, and those of a request that was made before were others.
             fields.shift_remove("digest");
         }
         if let Some(ruled) = written.ruled.as_ref().filter(|_| everything) {
             fields.insert("admission".to_owned(), json!(ruled));
         }
-        if let Some(shifts) = written.shifts.as_ref().filter(|_| everything) {
+        if let Some(shifts) = written.shifts.as_ref().filter(|_| told.sees_all_of(&written.view)) {
             fields.insert("shifts".to_owned(), json!(shifts));
         }
     }
@@ -199,15 +200,16 @@ pub(crate) fn answer(written: &Written, mode: Mode, told: Told<'_>) -> Response 
 
 /// An answer that is of the view after a write.
 pub(crate) fn of_view(response: &mut Response, view: Arc<View>, told: Told<'_>) {
+    let sees_all = told.sees_all_of(&view);
     response.extensions_mut().insert(Asked(view));
-    if !told.everything() {
+    if !sees_all {
         response.extensions_mut().insert(Undigested);
     }
 }
 
 /// Why a write changed nothing, for programs.
 pub(crate) fn refused(refusal: Refusal, told: Told<'_>, view: &View) -> Problem {
-    let refusal = told.refusal(refusal, &view.state);
+    let refusal = told.refusal(refusal, view);
     let failed = |detail: String| Problem::new(StatusCode::PRECONDITION_FAILED, "precondition-failed", detail);
     match refusal {
         Refusal::NotPermitted(problem) => *problem,

@@ -24,6 +24,17 @@ pub(crate) struct NotAdmitted {
     pub(crate) ruled: Ruled,
 }
 
+impl NotAdmitted {
+    /// The same for whoever may not know what their write would replace.
+    pub(super) fn without_reasons(self) -> Self {
+        let answer = "FORBIDDEN: it replaces what does not belong to where your roles hold.".to_owned();
+        let outcome = Outcome::Forbidden;
+        let (violations, standing) = (Vec::new(), Vec::new());
+        let ruled = Ruled { answer, outcome: outcome.word().into(), violations, standing, ..self.ruled };
+        Self { outcome, ruled }
+    }
+}
+
 /// A write that may be.
 pub(super) struct Planned {
     /// The view after it.

@@ -15,7 +15,7 @@ mod omission;
 mod paths;
 mod policies;
 mod product;
-mod random;
+pub(crate) mod random;
 mod sets;
 mod shrink;
 mod worlds;

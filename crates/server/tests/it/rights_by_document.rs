@@ -298,14 +298,14 @@ fn requests() -> Vec<(&'static str, &'static str, &'static str, String)> {
 
 /// Whether digests must be the same.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Digests {
+pub(crate) enum Digests {
     Compared,
     OfEverything,
 }
 
 /// An answer without what no two servers have in common: numbers of revisions, times, addresses. Fingerprints of everything that decides
 /// are of everything.
-fn comparable(answer: &Answer, base: &str, digests: Digests) -> (u16, Vec<(String, String)>, String) {
+pub(crate) fn comparable(answer: &Answer, base: &str, digests: Digests) -> (u16, Vec<(String, String)>, String) {
     let kept = [
         "content-type",
         "upheld-digest",
@@ -338,7 +338,18 @@ fn is_number(line: &str) -> bool {
 }
 
 fn plain(json: &mut Json, digests: Digests) {
-    const COUNTED: [&str; 8] = ["revision", "changed", "last", "oldest", "time", "snapshotAgeSeconds", "plan", "now"];
+    const COUNTED: [&str; 10] = [
+        "revision",
+        "changed",
+        "last",
+        "oldest",
+        "time",
+        "startTimeUtc",
+        "endTimeUtc",
+        "snapshotAgeSeconds",
+        "plan",
+        "now",
+    ];
     match json {
         Json::Array(items) => items.iter_mut().for_each(|item| plain(item, digests)),
         Json::Object(fields) => {
@@ -354,7 +365,7 @@ fn plain(json: &mut Json, digests: Digests) {
 }
 
 /// Where two texts begin to differ.
-fn difference(one: &str, other: &str) -> String {
+pub(crate) fn difference(one: &str, other: &str) -> String {
     let same = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
     let around = |text: &str| text.chars().skip(same.saturating_sub(80)).take(240).collect::<String>();
     format!("  whole: {}\n  part:  {}", around(one), around(other))
@@ -489,6 +500,39 @@ fn what_hidden_policies_decide_is_told_without_them() {
         }
         assert!(known.text.contains("secret-deny"), "{path}: {}", known.text);
         assert!(!told.text.contains("secret") && !told.text.contains("redacted\":1"), "{path}: {}", told.text);
+    }
+}
+
+/// Where the default decides although policies may apply, it is not told which, unless the caller may see all of them.
+#[test]
+fn hidden_policies_that_may_apply_are_not_named_where_the_default_decides() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = served(&folder);
+    let grown = json!({"id": "secret-grown", "effect": "deny", "subjects": [{"claim": {"name": "age", "operator": "gte", "value": 18}}],
+        "resources": [], "actions": []});
+    put(&whole, &[grown]);
+    let request = json!({"subject": {"id": "ann", "roles": ["user"], "groups": [], "claims": {}}, "action": {"method": "GET"}, "resource": {"path": "/x"}});
+    let authzen = json!({"subject": {"type": "user", "id": "ann"}, "action": {"name": "GET", "properties": {"method": "GET"}}, "resource": {"type": "route", "id": "/x"}});
+    let reach = json!({"subject": "id=ann", "action": "GET", "resource": "/x", "denied": true});
+    for (path, body) in [
+        ("/v1/decide", request.clone()),
+        ("/v1/decide:batch", json!({"requests": [request]})),
+        ("/v1/resolve", json!({"request": request})),
+        ("/v1/explain", json!({"request": request})),
+        ("/v1/reach", reach),
+        ("/authz/api/evaluate", request.clone()),
+        ("/authz/api/explain", request.clone()),
+        ("/access/v1/evaluation", authzen.clone()),
+        ("/access/v1/evaluations", json!({"evaluations": [authzen]})),
+        ("/forward-auth/x", json!("")),
+    ] {
+        let told = |role: &str| asked(&whole, role, "POST", path, &body.to_string());
+        let (known, cut) = (told("admin"), told("viewer"));
+        if path != "/v1/reach" {
+            assert!(known.text.contains("secret-grown"), "{path}: {}", known.text);
+        }
+        assert!(!cut.text.contains("secret"), "{path}: {}", cut.text);
+        assert!(!format!("{:?}", cut.headers).contains("secret"), "{path}: {:?}", cut.headers);
     }
 }
 

@@ -106,7 +106,7 @@ pub(super) fn narrowed(asked: &Organisation<'_>, audit: &AuditQuestion) -> Resul
         match asked.scope(written) {
             Ok(scope) => {
                 note(scope_word(comply), &comply.reference(scope));
-                filter.scope = Some(scope);
+                filter.scopes = Some(vec![scope]);
             }
             Err(problem) => problems.push(problem),
         }
@@ -138,19 +138,20 @@ pub(super) fn narrowed(asked: &Organisation<'_>, audit: &AuditQuestion) -> Resul
             Err(not_there) => problems.push(not_found(comply, &not_there)),
         }
     }
-    let actor = asked.actor(audit.person.as_deref(), None).unwrap_or_else(|problem| {
+    let actor = asked.asker(audit.person.as_deref(), None).unwrap_or_else(|problem| {
         problems.push(problem);
         Actor::System
     });
     if problems.is_empty() {
         let seen = cut_to_visible(asked, &mut filter, &actor).map_err(|problem| vec![problem])?;
+        let roles = if actor.roles().len() == 1 { "this role" } else { "these roles" };
         let notes =
-            seen.iter().map(|seen| format!("note: cut to {}, which is what this role may see", seen.value)).collect();
+            seen.iter().map(|seen| format!("note: cut to {}, which is what {roles} may see", seen.value)).collect();
         filters.extend(seen);
         // Everything is shown to whoever runs it; what would fix it is reported for end-users, who need it most.
         let viewer = match actor {
-            Actor::System => asked.actor(None, Some(Class::EndUser)).unwrap_or(Actor::System),
-            person @ Actor::Person { .. } => person,
+            Actor::System => asked.asker(None, Some(Class::EndUser)).unwrap_or(Actor::System),
+            person @ (Actor::Person { .. } | Actor::Several(_)) => person,
         };
         Ok(Narrowed { filter, filters, viewer, notes })
     } else {
@@ -176,15 +177,20 @@ pub(super) fn cut_to_visible(
     })?;
     let mut told = None;
     if let Some(own) = visible {
-        if filter.scope.is_some_and(|scope| scope != own) {
-            let message = format!("only violations of `{}` can be seen by this role", comply.reference(own));
-            return Err(Diagnostic::error(Fault::Forbidden, message));
+        match &filter.scopes {
+            Some(scopes) if !scopes.iter().all(|scope| own.contains(scope)) => {
+                let names: Vec<String> = own.iter().map(|own| format!("`{}`", comply.reference(*own))).collect();
+                let roles = if actor.roles().len() == 1 { "this role" } else { "these roles" };
+                let message = format!("only violations of {} can be seen by {roles}", names.join(", "));
+                return Err(Diagnostic::error(Fault::Forbidden, message));
+            }
+            Some(_) => {}
+            None => {
+                let names: Vec<String> = own.iter().map(|own| comply.reference(*own).to_string()).collect();
+                told = Some(Filter { by: scope_word(comply).to_owned(), value: names.join(", ") });
+                filter.scopes = Some(own);
+            }
         }
-        if filter.scope.is_none() {
-            let own = comply.reference(own);
-            told = Some(Filter { by: scope_word(comply).to_owned(), value: own.to_string() });
-        }
-        filter.scope = Some(own);
     }
     Ok(told)
 }

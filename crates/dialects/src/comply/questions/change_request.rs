@@ -30,7 +30,7 @@ pub struct ChangeRequest {
 impl Organisation<'_> {
     /// What would become of a change; nothing is changed.
     pub fn would(&self, request: &ChangeRequest) -> Result<(Ruled, Outcome), Vec<Diagnostic>> {
-        let actor = self.actor(request.person.as_deref(), Some(Class::EndUser)).map_err(|problem| vec![problem])?;
+        let actor = self.asker(request.person.as_deref(), Some(Class::EndUser)).map_err(|problem| vec![problem])?;
         let action = action(self, request)?;
         let decision = self.governed.would(self.now, &actor, &action);
         Ok((ruled(self, &actor, &action, &decision), decision.outcome))

@@ -80,14 +80,15 @@ impl Organisation<'_> {
 
 fn asked(asked: &Organisation<'_>, wanted: &FixQuestion) -> Result<Asked, Vec<Diagnostic>> {
     let one = |problem: Diagnostic| vec![problem];
-    let viewer = asked.actor(wanted.person.as_deref(), Some(Class::EndUser)).map_err(one)?;
+    let viewer = asked.asker(wanted.person.as_deref(), Some(Class::EndUser)).map_err(one)?;
     let allowed = wanted.allow.iter().map(|word| harm(word)).collect::<Result<_, _>>().map_err(one)?;
     let (mut filter, mut only) = (Filter::default(), None);
     narrow(asked, wanted, &mut filter, &mut only)?;
     // Whoever was named sees what that role may see; who runs this sees all.
-    let cut = match &wanted.person {
-        Some(_) => cut_to_visible(asked, &mut filter, &viewer).map_err(one)?,
-        None => None,
+    let cut = if wanted.person.is_some() || asked.is_asked_by_somebody() {
+        cut_to_visible(asked, &mut filter, &viewer).map_err(one)?
+    } else {
+        None
     };
     let between = |own: &Finding| {
         only.as_ref().is_none_or(|(a, b): &(String, String)| {
@@ -97,7 +98,7 @@ fn asked(asked: &Organisation<'_>, wanted: &FixQuestion) -> Result<Asked, Vec<Di
     };
     let mut open = asked.governed.open_violations(&filter, asked.now);
     open.retain(between);
-    Ok(Asked { seeker: Seeker { viewer, allowed, scope: filter.scope }, open, cut })
+    Ok(Asked { seeker: Seeker { viewer, allowed, scopes: filter.scopes }, open, cut })
 }
 
 fn harm(word: &str) -> Result<Harm, Diagnostic> {
@@ -116,7 +117,7 @@ fn narrow(
 ) -> Result<(), Vec<Diagnostic>> {
     let one = |problem: Diagnostic| vec![problem];
     if let Some(workspace) = &wanted.workspace {
-        filter.scope = Some(asked.scope(workspace).map_err(one)?);
+        filter.scopes = Some(vec![asked.scope(workspace).map_err(one)?]);
     }
     if let Some(policy) = &wanted.policy {
         let known = asked.comply().policy(policy).ok_or_else(|| one(unknown_policy(asked.comply(), policy)))?;

@@ -97,7 +97,7 @@ impl Organisation<'_> {
     /// The rules that would be judged if a change was made: those about what it makes, or about the object that it changes.
     pub fn judged_by_change(&self, request: &ChangeRequest) -> BTreeSet<JudgedRule> {
         let (Ok(actor), Ok(action)) =
-            (self.actor(request.person.as_deref(), Some(Class::EndUser)), action(self, request))
+            (self.asker(request.person.as_deref(), Some(Class::EndUser)), action(self, request))
         else {
             return BTreeSet::new();
         };

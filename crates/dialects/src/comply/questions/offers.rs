@@ -87,7 +87,7 @@ impl Organisation<'_> {
     ) -> Result<OfferedObjects, Vec<Diagnostic>> {
         let comply = self.comply();
         let role = role.map(|role| self.object(role)).transpose();
-        let actor = self.actor(person, Some(Class::EndUser));
+        let actor = self.asker(person, Some(Class::EndUser));
         let (object, role, actor) = match (self.object(written), role, actor) {
             (Ok(object), Ok(role), Ok(actor)) => (object, role, actor),
             (object, role, actor) => {
@@ -125,7 +125,7 @@ impl Organisation<'_> {
 
     /// Values of a tag that somebody could choose without being refused.
     pub fn values(&self, written: &str, tag: &str, person: Option<&str>) -> Result<OfferedValues, Vec<Diagnostic>> {
-        let actor = self.actor(person, Some(Class::EndUser));
+        let actor = self.asker(person, Some(Class::EndUser));
         let (object, actor) = match (self.object(written), actor) {
             (Ok(object), Ok(actor)) => (object, actor),
             (object, actor) => {

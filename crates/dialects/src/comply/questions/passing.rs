@@ -64,7 +64,8 @@ impl Passing for PassingChecks<'_> {
     fn of_workspace(&self, workspace: Option<&str>) -> Vec<Check> {
         let comply = self.organisation.comply();
         let scope = workspace.and_then(|workspace| comply.lookup(workspace).ok());
-        let filter = comply::Filter { scope: scope.or(self.filter.scope), ..self.filter.clone() };
+        let scopes = scope.map(|scope| vec![scope]).or_else(|| self.filter.scopes.clone());
+        let filter = comply::Filter { scopes, ..self.filter.clone() };
         let here = comply.pairs(&filter).filter(|pair| pair.scope == scope);
         let mut checks: Vec<Check> = here.flat_map(|pair| self.checks_of(pair)).collect();
         checks.sort_by(|one, other| one.order().cmp(&other.order()));

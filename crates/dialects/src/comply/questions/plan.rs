@@ -55,7 +55,7 @@ impl Organisation<'_> {
 
 /// The changes, each with who makes it.
 fn steps(asked: &Organisation<'_>, changes: &Changes<'_>) -> Result<Vec<Step>, Refused> {
-    let usual = asked.actor(changes.person, Some(Class::EndUser))?;
+    let usual = asked.asker(changes.person, Some(Class::EndUser))?;
     let (file, mut problems) = parse(changes.name, changes.format, changes.text.clone(), SourceId::new(0));
     let mut found = Diagnostics::default();
     let read: Vec<Change> = changes::read(SourceId::new(0), &file.tree, asked.comply().profile(), &usual, &mut found);

@@ -25,7 +25,7 @@ impl Organisation<'_> {
             };
             return Err(vec![Diagnostic::error(Fault::NotFound, message).help(pairs(comply.profile()))]);
         }
-        let viewer = self.actor(None, Some(Class::EndUser)).map_err(|problem| vec![problem])?;
+        let viewer = self.asker(None, Some(Class::EndUser)).map_err(|problem| vec![problem])?;
         let seeker = Seeker::new(viewer);
         let history = self.governed.history();
         let mut related = comply.are_related(a, b);

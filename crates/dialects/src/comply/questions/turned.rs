@@ -157,9 +157,10 @@ fn open(
     unlike: Option<&Organisation<'_>>,
     roles: &[SmolStr],
 ) -> BTreeMap<FindingName, Finding> {
-    let person = organisation.asker(roles, None).ok().flatten();
-    let question = AuditQuestion { person, ..AuditQuestion::default() };
-    let Ok(Narrowed { filter, .. }) = narrowed(organisation, &question) else { return BTreeMap::new() };
+    let Ok(organisation) = organisation.clone().asked_by(roles, None) else { return BTreeMap::new() };
+    let Ok(Narrowed { filter, .. }) = narrowed(&organisation, &AuditQuestion::default()) else {
+        return BTreeMap::new();
+    };
     let (governed, now) = (&organisation.governed, organisation.now);
     let found = match unlike {
         Some(other) => governed.violations_unlike(&other.governed, &filter, now),

@@ -189,7 +189,7 @@ proptest! {
             .build();
         let here = |own: &Finding| own.scope.as_deref() == Some("workspace/w1");
         let scope = comply.lookup("workspace/w1").ok();
-        let seeker = Seeker { viewer: administrator(), allowed: Harm::ALL.to_vec(), scope };
+        let seeker = Seeker { viewer: administrator(), allowed: Harm::ALL.to_vec(), scopes: scope.map(|scope| vec![scope]) };
         for violation in comply.violations().iter().filter(|own| here(own)) {
             for fix in &comply.sought(&seeker, violation).ways {
                 let mut mended = comply.clone();
@@ -204,9 +204,9 @@ proptest! {
     fn a_remedy_for_one_scope_counts_what_is_there((start, steps) in steps(5)) {
         let mut comply = after(&start, &steps);
         let Ok(scope) = comply.lookup("workspace/w1") else { return Ok(()) };
-        let filter = Filter { scope: Some(scope), ..Filter::default() };
+        let filter = Filter { scopes: Some(vec![scope]), ..Filter::default() };
         // Whoever may edit what others share ends violations elsewhere, too: they do not count here.
-        let seeker = Seeker { viewer: administrator(), allowed: Harm::ALL.to_vec(), scope: Some(scope) };
+        let seeker = Seeker { viewer: administrator(), allowed: Harm::ALL.to_vec(), scopes: Some(vec![scope]) };
         let open = comply.organisation.open_violations(&filter, comply.now()).len();
         let Remedy { fixes, left } = comply.remedy(&seeker, &filter);
         for fix in &fixes {

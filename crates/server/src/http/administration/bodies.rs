@@ -72,7 +72,7 @@ impl Refused {
 impl Refused {
     /// Why a write changed nothing, as far as its author may know.
     pub(super) fn of(refusal: Refusal, told: Told<'_>, view: &View) -> Self {
-        match told.refusal(refusal, &view.state) {
+        match told.refusal(refusal, view) {
             Refusal::Broken(broken) => Self::invalid_policy(Problem::broken(&broken)),
             Refusal::Condition(Condition::Present(_), _) => Self::no_policy(),
             other => Self::problem(refused(other, told, view)),

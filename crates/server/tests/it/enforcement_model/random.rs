@@ -8,10 +8,10 @@ use super::expressions::TESTS;
 use super::worlds::{Ask, Check, HeaderForm, Http, Passed, Trusting, World};
 
 /// Numbers that look random.
-pub(super) struct Numbers(u64);
+pub(crate) struct Numbers(u64);
 
 impl Numbers {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         // Neighbouring seeds must not begin alike.
         let mut numbers = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         for _ in 0..8 {
@@ -20,7 +20,7 @@ impl Numbers {
         numbers
     }
 
-    pub(super) fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -28,11 +28,11 @@ impl Numbers {
     }
 
     /// Whether something comes about that does so in so many of a hundred cases.
-    pub(super) fn percent(&mut self, chance: usize) -> bool {
+    pub(crate) fn percent(&mut self, chance: usize) -> bool {
         self.below(100) < chance
     }
 
-    pub(super) fn of<T: Clone>(&mut self, list: &[T]) -> T {
+    pub(crate) fn of<T: Clone>(&mut self, list: &[T]) -> T {
         list[self.below(list.len())].clone()
     }
 
@@ -115,7 +115,7 @@ pub(super) struct Maker {
 }
 
 impl Maker {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let mut numbers = Numbers::new(seed);
         let clock = if numbers.percent(20) { Clock::Told } else { Clock::Any };
         Self { numbers, clock, named: 0 }

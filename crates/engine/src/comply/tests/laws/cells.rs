@@ -35,7 +35,7 @@ proptest! {
         let comply = start.build();
         let all: Vec<Pair> = comply.pairs(&Filter::default()).collect();
         for object in comply.objects() {
-            let mut within: Vec<Pair> = comply.pairs(&Filter { scope: Some(object), ..Filter::default() }).collect();
+            let mut within: Vec<Pair> = comply.pairs(&Filter { scopes: Some(vec![object]), ..Filter::default() }).collect();
             let mut expected: Vec<Pair> = all.iter().filter(|pair| pair.scope == Some(object)).copied().collect();
             within.sort_unstable();
             expected.sort_unstable();
@@ -64,7 +64,7 @@ proptest! {
     fn tallies_count_what_is_checked_pair_by_pair(start in starts()) {
         let comply = start.build();
         let scopes = comply.objects().into_iter().filter(|own| comply.kind_of(*own) == comply.profile().scope);
-        let within = scopes.map(|scope| Filter { scope: Some(scope), ..Filter::default() });
+        let within = scopes.map(|scope| Filter { scopes: Some(vec![scope]), ..Filter::default() });
         let only = |policy: &Policy| Filter { policy: Some(policy.id.clone()), ..Filter::default() };
         let only = comply.policies().into_iter().map(only);
         for filter in within.chain(only).chain([Filter::default()]) {
