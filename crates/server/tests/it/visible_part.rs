@@ -23,7 +23,7 @@ use upheld_server::config::{Security, StoreLocation};
 use upheld_store::{Batch, Change, Entry, Memory, Revision, Store};
 
 use self::requests::{Form, Request, requests};
-use self::worlds::{Caller, Document, Maker, World};
+use self::worlds::{Caller, Document, Maker, Pattern, World};
 use crate::rights_by_document::{Digests, comparable, difference};
 use crate::support::{Answer, Served};
 
@@ -295,7 +295,7 @@ fn callers(folder: &Path, world: &World) {
         let mut roles = vec!["reader".to_owned(), format!("caller{place}")];
         roles.extend(caller.roles.iter().cloned());
         tokens.push((place, roles));
-        let resources: Vec<Json> = caller.kept.iter().flat_map(|own| own.resources()).collect();
+        let resources: Vec<Json> = caller.kept.iter().flat_map(Pattern::resources).collect();
         if !resources.is_empty() {
             policies.push(
                 json!({"id": format!("kept{place}"), "effect": "deny", "subjects": [{"role": format!("caller{place}")}],

@@ -73,6 +73,11 @@ fn names(maker: &mut Maker, world: &World) -> Names {
     Names { policy, proxy, route, log, network, project, other, zone, workspace, document, deleted }
 }
 
+/// How a name begins, as somebody types it.
+fn begin(name: &str) -> String {
+    name.chars().take(3).collect()
+}
+
 /// Names in an address.
 fn address(id: &str) -> String {
     let mut parts = id.splitn(3, '/');
@@ -147,7 +152,7 @@ fn reading(own: &Names, records: &[String], last: u64) -> Vec<Request> {
         get("/v1/contents", "/v1/contents?all=true"),
         get("/v1/search", "/v1/search?q=e&limit=100"),
         get("/v1/search", format!("/v1/search?q={project}")),
-        get("/v1/search", format!("/v1/search?q={}", &policy[..3])),
+        get("/v1/search", format!("/v1/search?q={}", begin(policy))),
         get("/v1/kinds", "/v1/kinds?limit=1"),
         get("/v1/kinds/{name}", "/v1/kinds/TrafficLog"),
         get("/v1/graph", "/v1/graph"),
@@ -173,7 +178,7 @@ fn asking(own: &Names, last: u64) -> Vec<Request> {
         explain(json!({"what": format!("httproute/shop/{route}")})),
         explain(json!({"what": format!("project/{project}~landingZone/{zone}")})),
         explain(json!({"what": format!("project/{other}~workspace/{workspace}")})),
-        explain(json!({"what": format!("{}~landingZone/{zone}", &project[..4])})),
+        explain(json!({"what": format!("{}~landingZone/{zone}", begin(project))})),
         explain(json!({"from": "front", "to": "api", "port": 8080})),
         explain(json!({"allPairs": true, "kind": "TrafficLog"})),
         post("/v1/resolve", &json!({"from": web, "to": backend, "kind": "TrafficLog"})),
@@ -293,7 +298,7 @@ fn pages(own: &Names, last: u64) -> Vec<Request> {
         page("/compliance", format!("/compliance?object=project/{other}")),
         plain("/policies"),
         plain("/objects"),
-        page("/search", format!("/search?q={}", &project[..4])),
+        page("/search", format!("/search?q={}", begin(project))),
         page("/find", format!("/find?kind=AccessPolicy&name={policy}")),
         page("/find", format!("/find?kind=project&name={project}")),
         page("/policy/{kind}/{scope}/{*name}", format!("/policy/AccessPolicy/access/{policy}?if=deleted")),

@@ -175,7 +175,7 @@ impl Maker {
     fn kuma(&mut self) -> Vec<Document> {
         let services = ["web", "backend", "cart"];
         let mut all = Vec::new();
-        for _ in 0..1 + self.numbers.below(2) {
+        for _ in 0..=self.numbers.below(2) {
             let (name, service) = (self.name("dp"), self.numbers.of(&services));
             all.push(document(
                 &format!("Dataplane/default/{name}"),
@@ -184,7 +184,7 @@ impl Maker {
                     "outbound": [{"port": 81, "tags": {"kuma.io/service": "backend"}}]}}),
             ));
         }
-        for _ in 0..1 + self.numbers.below(3) {
+        for _ in 0..=self.numbers.below(3) {
             let (name, to) = (self.name("log"), self.numbers.of(&["*", "backend", "web"]));
             all.push(document(
                 &format!("TrafficLog/default/{name}"),
@@ -204,7 +204,7 @@ impl Maker {
                 "metadata": {"name": gateway, "namespace": "shop"},
                 "spec": {"gatewayClassName": "kgateway", "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}]}}),
         )];
-        for _ in 0..1 + self.numbers.below(2) {
+        for _ in 0..=self.numbers.below(2) {
             let name = self.name("route");
             all.push(document(
                 &format!("HTTPRoute/shop/{name}"),
@@ -229,7 +229,7 @@ impl Maker {
                     "template": {"metadata": {"labels": {"app": app}}, "spec": {"containers": [{"name": app, "ports": [{"containerPort": 8080}]}]}}}}),
             ));
         }
-        for _ in 0..1 + self.numbers.below(2) {
+        for _ in 0..=self.numbers.below(2) {
             let (name, app) = (self.name("np"), self.numbers.of(&["front", "api"]));
             all.push(document(
                 &format!("NetworkPolicy/shop/{name}"),
@@ -254,7 +254,7 @@ impl Maker {
                 json: json!({"ref": format!("workspace/{workspace}"), "tags": {"env": ["dev", env]}}),
                 workspaces: vec![workspace],
             });
-            for _ in 0..1 + self.numbers.below(2) {
+            for _ in 0..=self.numbers.below(2) {
                 let (project, env) = (self.name("prj"), self.numbers.of(&values));
                 all.push(Document {
                     id: format!("project/compliance/{project}"),
@@ -368,7 +368,7 @@ impl Maker {
     fn limited_by_roles(&mut self) -> Caller {
         let roles = ["workspaceManager", "workspaceOwner", "workspaceMember"];
         let mut caller = Caller { roles: Vec::new(), kept: Vec::new(), own: Some(Vec::new()), violations: Vec::new() };
-        for _ in 0..1 + self.numbers.below(2) {
+        for _ in 0..=self.numbers.below(2) {
             let (role, workspace) = (self.numbers.of(&roles), self.numbers.of(&WORKSPACES));
             caller.roles.push(format!("{role}@workspace/{workspace}"));
             caller.own.as_mut().unwrap().push(workspace);
