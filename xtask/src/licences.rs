@@ -19,7 +19,9 @@ pub(crate) fn check() -> bool {
             let refused: Vec<&String> =
                 packages.iter().filter(|(_, licence)| !fits(licence, &allowed)).map(|(told, _)| told).collect();
             println!("licences of {} packages looked at, {} not on the list of {LIST}", packages.len(), refused.len());
-            refused.iter().for_each(|told| eprintln!("not on the list: {told}"));
+            for told in &refused {
+                eprintln!("not on the list: {told}");
+            }
             refused.is_empty()
         }
         Err(problem) => {
@@ -55,8 +57,8 @@ fn packages() -> Result<Vec<(String, String)>, String> {
         return Err(format!("cargo {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr)));
     }
     let metadata: Json = serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
-    let packages = metadata["packages"].as_array().into_iter().flatten();
-    let text = |package: &Json, field: &str| package[field].as_str().unwrap_or_default().to_owned();
+    let packages = metadata.get("packages").and_then(Json::as_array).into_iter().flatten();
+    let text = |package: &Json, field: &str| package.get(field).and_then(Json::as_str).unwrap_or_default().to_owned();
     Ok(packages
         .map(|package| {
             let licence = text(package, "license");

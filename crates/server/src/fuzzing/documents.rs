@@ -76,7 +76,8 @@ fn ask(inputs: Vec<Input>) -> Result<(), String> {
     let options = Options::at(Timestamp(0));
     let world = World::new(&loaded.snapshot, &options);
     let _ = (world.warnings(), world.object_statuses(), world.statuses());
-    let rows = world.list(&Wanted { what: Listed::All, ..Wanted::default() }).unwrap_or_default();
+    let rows = world.list(&Wanted { what: Listed::All, ..Wanted::default() });
+    let rows = rows.map_err(|_| "what was read cannot be listed")?;
     for row in rows.iter().take(SHOWN) {
         let _ = (world.show(&row.id()), world.answer(&Question::about_requests(vec![Request::default()], None)));
     }

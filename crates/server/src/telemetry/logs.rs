@@ -155,7 +155,7 @@ mod tests {
     fn a_caller_forges_no_field_and_no_line() {
         let line = logged(LogStyle::Text { coloured: false });
         let shown = format!("{HOSTILE:?}");
-        let fields = format!("answered caller={shown} status=200 path={shown} because={:?} ok=ci:1\n", shown);
+        let fields = format!("answered caller={shown} status=200 path={shown} because={shown:?} ok=ci:1\n");
         assert!(line.ends_with(&fields), "{line}");
         assert_eq!(unquoted(&line).matches("caller=").count(), 1, "{line}");
         assert!(!unquoted(&line).contains("token:admin"), "{line}");

@@ -232,7 +232,7 @@ fn scenario(log_format: LogFormat) {
     // A token that is made for the first start is for the one who starts it, and in no log.
     let first = Config { store: StoreLocation::Folder(folder.path().join("data")), ..Config::default() };
     let served = Served::guarded(first);
-    let bootstrap = served.running().bootstrap_token().map(|token| token.to_string());
+    let bootstrap = served.running().bootstrap_token().map(ToString::to_string);
     drop(served);
     println!("bootstrap: {}", bootstrap.unwrap_or_default());
     wrong_settings(&runtime, folder.path());

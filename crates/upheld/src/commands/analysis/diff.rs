@@ -1,6 +1,6 @@
 //! `diff`: what changes, for whom?
 
-use crate::report::{Direction, Shifts, Turn};
+use crate::report::{ChangedDocument, Direction, Shifts, Turn};
 use upheld_answers::formats::shifts_markdown;
 
 use super::{Compared, compare, exit_of, suppose};
@@ -52,7 +52,7 @@ pub(super) fn print(session: &Session<'_>, compared: &Compared) {
         }
         Format::Jsonl => found.shifts.iter().for_each(|shift| screen.print_data(shift)),
         Format::Name => {
-            print_names(found.changed.iter().map(|one| one.id()));
+            print_names(found.changed.iter().map(ChangedDocument::id));
         }
         Format::Table | Format::Wide => screen.print(&shifts::text(found, screen)),
     }

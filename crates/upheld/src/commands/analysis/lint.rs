@@ -3,7 +3,7 @@
 use upheld_answers::formats::{Findings as Found, FindingsBaseline, json};
 use upheld_answers::lint::{Among, Failing, Fixes};
 use upheld_answers::replay::{Known, KnownRequests};
-use upheld_answers::{LintWanted, Linted, Options, World};
+use upheld_answers::{LintFinding, LintWanted, Linted, Options, World};
 use upheld_loader::load::Loaded;
 use upheld_model::{Diagnostic, Fault, Severity};
 
@@ -140,7 +140,7 @@ fn print(session: &Session<'_>, loaded: &Loaded, linted: &Linted, failing: Faili
         (_, Format::Json | Format::Yaml) => screen.print_data(&found.document(loaded.snapshot.digest())),
         (_, Format::Jsonl) => linted.findings.iter().for_each(|finding| screen.print_data(&found.finding(finding))),
         (_, Format::Name) => {
-            print_names(linted.findings.iter().map(|one| one.code()));
+            print_names(linted.findings.iter().map(LintFinding::code));
         }
         (_, Format::Table | Format::Wide) => screen.print(&shifts::linted(linted, loaded.snapshot.files(), screen)),
     }
