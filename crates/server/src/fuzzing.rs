@@ -90,7 +90,8 @@ impl Target {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
         let limits = Limits { batch: 100, ..Limits::default() };
-        let server = runtime.block_on(Unlisted::start(Config { limits, ..config })).map_err(|error| error.to_string())?;
+        let server =
+            runtime.block_on(Unlisted::start(Config { limits, ..config })).map_err(|error| error.to_string())?;
         Ok(Self { runtime, server })
     }
 

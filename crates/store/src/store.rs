@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-use crate::{AcceptedLoss, Batch, Chain, Digest, Entry, FramesBehind, History, IdempotencyKey, Loss, Revision, State};
 use crate::machine::Moment;
+use crate::{AcceptedLoss, Batch, Chain, Digest, Entry, FramesBehind, History, IdempotencyKey, Loss, Revision, State};
 
 /// Where the log is kept.
 pub trait Store: fmt::Debug + Send + Sync {

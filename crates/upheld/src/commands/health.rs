@@ -10,12 +10,13 @@ use super::say;
 use crate::cli::Health;
 use crate::exit::Exit;
 use crate::remote::Server;
-use crate::render::print_plain;
+use crate::render::print_text;
+use crate::render::text::text;
 
 pub(super) fn run(wanted: &Health, server: Option<&str>) -> Exit {
     match ask(wanted, server) {
         Ok(told) => {
-            print_plain(&format!("{}\n", told.trim()));
+            print_text(&text!("{}\n", told.trim()));
             Exit::Yes
         }
         Err(problem) => {

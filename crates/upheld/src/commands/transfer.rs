@@ -152,7 +152,7 @@ async fn told_of_store(store: &dyn Store) -> Exit {
             Remark::Loss(_) => "loss",
             Remark::Frames(_) => "log",
         };
-        print_plain(&format!("  {word:<6}  {remark}\n"));
+        print_text(&text!("  {}    {}\n", word, remark));
     }
     exit
 }

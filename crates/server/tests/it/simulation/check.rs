@@ -177,6 +177,13 @@ impl<'h> Check<'h> {
             }
             _ => revision,
         };
+        if let Some(most) = self.history.max_stale.filter(|_| self.put_back.is_none()) {
+            let since = exchange.times.0.saturating_sub(most);
+            let known = self.history.asked.iter().filter(|other| other.times.1 < since).filter_map(acknowledged).max();
+            if known > Some(at) {
+                return Some(format!("{known:?} was acknowledged {most:?} before it was asked: {exchange:?}"));
+            }
+        }
         let own = self
             .history
             .asked

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use serde_json::Value as Json;
 use upheld_store::{Change, Entry, Revision};
@@ -15,6 +16,8 @@ pub(super) struct History {
     pub(super) faults: Vec<(u64, Fault)>,
     /// The logs of the database: one, and one more each time it is put back.
     pub(super) logs: Vec<Log>,
+    /// How old answers may be, if that is limited.
+    pub(super) max_stale: Option<Duration>,
     /// What each server says when everything is mended.
     pub(super) ends: Vec<End>,
 }
@@ -45,6 +48,8 @@ pub(super) struct Exchange {
     /// Moments of the whole world: no two things have the same.
     pub(super) asked: u64,
     pub(super) answered: u64,
+    /// The same by a clock that all share.
+    pub(super) times: (Duration, Duration),
     /// Nothing if it did not come.
     pub(super) answer: Option<Answer>,
 }
@@ -203,7 +208,7 @@ impl fmt::Display for History {
             writeln!(f, "{moment:>5}        {fault:?}")?;
         }
         for exchange in &self.asked {
-            let Exchange { client, server, start, question, asked, answered, answer } = exchange;
+            let Exchange { client, server, start, question, asked, answered, answer, .. } = exchange;
             write!(f, "{asked:>5}-{answered:<5} client {client} server {server}.{start} {question:?}: ")?;
             match answer {
                 Some(Answer { status, revision, body, minutes }) => {

@@ -12,7 +12,7 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use upheld_server::Config;
 use upheld_server::config::{Security, StoreLocation};
 use upheld_server::unlisted::Unlisted;
@@ -106,9 +106,13 @@ pub(super) struct World {
     database: SimulatedDatabase,
     hosts: Vec<Host>,
     config: Config,
+    begun: Instant,
     moments: Cell<u64>,
     history: RefCell<History>,
 }
+
+/// How old answers may be where that is limited.
+const MAX_STALE: Duration = Duration::from_secs(5);
 
 /// How often one thing in so many goes wrong on the way between clients and servers.
 const LOST: usize = 30;
@@ -118,14 +122,17 @@ impl World {
         let hosts = outside.random(|random| random.below(3)) + 1;
         let forgets = outside.random(|random| random.one_in(4));
         let retention = Retention { keep_revisions: forgets.then_some(4), keep_for: None };
+        let limited = outside.random(|random| random.one_in(3));
+        let max_stale = limited.then_some(MAX_STALE);
         let host = || Host { wire: Wire::default(), running: RefCell::default(), starts: Cell::new(0) };
         Self {
             database: SimulatedDatabase::new(&outside, durability),
             hosts: (0..hosts).map(|_| host()).collect(),
-            config: Config { retention, security: rights.security(), ..Config::default() },
+            config: Config { retention, max_stale, security: rights.security(), ..Config::default() },
             outside,
+            begun: Instant::now(),
             moments: Cell::new(0),
-            history: RefCell::default(),
+            history: RefCell::new(History { max_stale, ..History::default() }),
         }
     }
 
@@ -175,11 +182,11 @@ impl World {
                 self.note(Fault::ChangeClock(place));
             }
             let (database, wire, config) = (self.database.clone(), host.wire.clone(), self.config.clone());
-            let started = machine.asked(async move {
+            let started = machine.asked(Box::pin(async move {
                 let store = database.open(&wire).await.map_err(|error| error.to_string())?;
                 let config = Config { store: StoreLocation::Given(store), ..config };
                 Unlisted::start(config).await.map_err(|error| error.to_string())
-            });
+            }));
             if let Some(Ok(server)) = started.await {
                 let start = host.starts.replace(host.starts.get() + 1);
                 *host.running.borrow_mut() = Some(Server { machine, unlisted: Arc::new(server), start });
@@ -286,9 +293,9 @@ impl World {
         question: &Question,
         request: Request<Body>,
     ) -> Option<Answer> {
-        let asked = self.moment();
+        let (asked, begun) = (self.moment(), self.begun.elapsed());
         let (start, answer) = self.carried(place, request).await;
-        let answered = self.moment();
+        let (answered, times) = (self.moment(), (begun, self.begun.elapsed()));
         let exchange = Exchange {
             client,
             server: place,
@@ -296,6 +303,7 @@ impl World {
             question: question.clone(),
             asked,
             answered,
+            times,
             answer: answer.clone(),
         };
         self.history.borrow_mut().asked.push(exchange);
