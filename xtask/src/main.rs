@@ -59,7 +59,7 @@ const USUAL_SEED: &str = "20260101";
 
 /// How many worlds tests of the server make.
 const WORLDS: &str = "UPHELD_WORLDS";
-/// Tests that hold the server against a model of it, with how many worlds `seeds` asks them for: some 100 000 requests of the first, 12 000 answers
+/// Tests that hold the server against a model of it, with how many worlds `seeds` asks them for: some 100 000 requests of the first, 18 000 answers
 /// of the second.
 const MODELS: [(&str, &str); 2] = [("enforcement_model", "2000"), ("visible_part", "40")];
 

@@ -72,8 +72,15 @@ impl<'a> Names<'a> {
             return;
         }
         if let Enforced::Forbidden(body) = &mut judged.enforced {
-            let is_open = judged.decision.as_ref().is_some_and(|decision| decision.outcome == Outcome::Undecided);
+            let decision = judged.decision.as_ref();
+            let is_open = decision.is_some_and(|decision| decision.outcome == Outcome::Undecided);
+            let may_tell = |decision: &Decision<'_>| self.may_tell(decision.policy, decision.reason.as_deref());
             anonymous(body, &|name| !is_open && self.knows(name));
+            if let Some(fields) = body.as_object_mut().filter(|_| is_open || !decision.is_none_or(may_tell)) {
+                fields.shift_remove("reason");
+                // Who cannot tell says because of whom.
+                fields.extend(is_open.then(|| ("reason".to_owned(), UNTOLD.into())));
+            }
         }
         if let Some(decision) = &mut judged.decision {
             self.cut(decision);

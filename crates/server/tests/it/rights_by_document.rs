@@ -534,6 +534,24 @@ fn hidden_policies_that_may_apply_are_not_named_where_the_default_decides() {
         assert!(!cut.text.contains("secret"), "{path}: {}", cut.text);
         assert!(!format!("{:?}", cut.headers).contains("secret"), "{path}: {:?}", cut.headers);
     }
+    // With a permit beside it nobody can tell; a proxy hears no more than others.
+    put(
+        &whole,
+        &[
+            access("open-all", "permit", "/**"),
+            json!({"id": "secret-grown", "effect": "deny", "subjects": [{"claim": {"name": "age", "operator": "gte", "value": 18}}], "resources": [], "actions": []}),
+        ],
+    );
+    let headers = |role: &str| format!("Bearer {}", token(role));
+    for role in ["viewer", "admin"] {
+        let waiting = whole.ask(
+            "GET",
+            "/forward-auth/x",
+            &[("authorization", &headers(role)), ("x-identity", r#"{"roles": ["user"]}"#)],
+            "",
+        );
+        assert_eq!(waiting.text.contains("secret-grown"), role == "admin", "{}", waiting.text);
+    }
 }
 
 /// S10: the built-in role that gateways have names who decides, and so why nothing could be decided.

@@ -65,7 +65,7 @@ fn whoever_sees_a_part_is_answered_as_if_there_was_nothing_else() {
         worlds_differing.len(),
         told.into_iter().cloned().collect::<Vec<_>>().join("\n")
     );
-    assert!(verdicts * 20 <= compared.count(), "{verdicts} of {} are only verdicts", compared.count());
+    assert!(verdicts * 10 <= compared.count(), "{verdicts} of {} are only verdicts", compared.count());
     every_endpoint_is_asked(&compared.counts);
 }
 
@@ -167,12 +167,14 @@ fn is_explained(request: &Request, whole: &Answer) -> bool {
             && ["(hidden", "depends on documents that you may not see"].iter().any(|words| whole.text.contains(words))
 }
 
-/// Whether two writes are judged otherwise because of what the author may not see.
+/// Whether two writes are judged otherwise because of what the author may not see. Warnings about documents beside those that are written are told
+/// where all of them may be read.
 fn is_verdict(whole: &Answer, part: &Answer) -> bool {
     let is_judged = |answer: &Answer| {
         [403, 404, 409, 412, 422].contains(&answer.status)
             || answer.text.contains("\"admission\"")
             || answer.text.contains("\"allowed\"")
+            || answer.text.contains("\"severity\":\"warning\"")
     };
     is_judged(whole) || is_judged(part)
 }
