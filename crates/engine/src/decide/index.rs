@@ -263,7 +263,8 @@ impl Index {
     ) {
         let mut look = |entries: &[Entry], atoms: &mut Present| {
             for entry in entries {
-                if !entry.methods.has(method) {
+                // Of a method that is not known, each test may hold, also where no method passes all of them.
+                if !entry.methods.has(method) && method != Methods::ALL {
                     continue;
                 }
                 let missing = entry.needs.without(atoms.collected);

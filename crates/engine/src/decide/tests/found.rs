@@ -56,6 +56,23 @@ fn all_method_tests_of_an_alternative_count() {
 }
 
 #[test]
+fn method_tests_that_contradict_each_other_are_unknown_where_the_method_is() {
+    let actions = all_of(vec![methods(&["POST"]), methods(&["GET"])]);
+    let permit = rule("p", Effect::Permit, Target { actions, ..Target::default() });
+    let root = set(Algorithm::DenyOverrides, vec![permit.into()]);
+    let action = Action { method: Maybe::Unknown, ..Action::default() };
+    let request = Request { action, ..Request::default() };
+    let decide = Decide::new(root.clone(), Strictness::Strict);
+    let mut buffer = Readings::default();
+    let (naive, _) = reference::decide(&root, decide.asked(&request, &mut buffer), decide.unknowns());
+    let decided = ask(&decide, &&request, &mut Scratch::default(), &mut Silent);
+    assert_eq!(
+        (decided.value, naive),
+        (Value::Unknown(PossibleEffect::Permit), Value::Unknown(PossibleEffect::Permit))
+    );
+}
+
+#[test]
 fn a_method_test_counts_in_any_clause() {
     let resources = |test: Test| Target { resources: all_of(vec![path("/a"), test]), ..Target::default() };
     assert!(applies(resources(methods(&["get"])), &get("/a")));
