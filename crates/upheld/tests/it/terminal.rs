@@ -48,7 +48,7 @@ enum Shows {
 use Shows::{Names, Nothing};
 
 /// Every command with lines that show much; `@` stands for what is hostile. A command without a line fails the test.
-const LINES: [(&str, Shows, &str); 62] = [
+const LINES: [(&str, Shows, &str); 63] = [
     ("explain", Names, "-f world.yaml --kind TrafficLog --from web@ --to service/back@"),
     ("explain", Nothing, "-f world.yaml --kind TrafficLog --from web@ --to back@"),
     ("explain", Names, "-f world.yaml --from web@ --to service/back@ --verbose"),
@@ -110,6 +110,7 @@ const LINES: [(&str, Shows, &str); 62] = [
     ("export", Nothing, "--data missing@"),
     ("import", Nothing, "--data missing@"),
     ("verify", Nothing, "missing@"),
+    ("health", Nothing, "http://127.0.0.1:1/missing@"),
     ("init", Nothing, "missing@"),
 ];
 
