@@ -64,13 +64,13 @@ impl Documents {
 /// The worst requests by name, each with an ordinary one of its size.
 pub(super) const WORST: [&str; 6] = ["tricks", "escapes", "lists", "roles", "claims", "headers"];
 
-/// One of them: the worst, or the ordinary one.
-pub(super) fn request(name: &str, is_worst: bool) -> Request {
+/// One of them: the worst, or the ordinary one. Each number gives another path, since deciders remember the last one.
+pub(super) fn request(name: &str, is_worst: bool, number: usize) -> Request {
     let mut request = Request::default();
     request.subject.id = Maybe::Is("user-1".into());
     request.action.method = Maybe::Is("GET".into());
     let plain = |length: usize| format!("/{}", "abcdefg/".repeat(length.div_ceil(8)));
-    let number = |number: i64| Fact::Number(number.into());
+    let whole = |number: i64| Fact::Number(number.into());
     let texts =
         |count: i64, name: &str| -> Vec<SmolStr> { (0..count).map(|one| format!("{name}-{one}").into()).collect() };
     let long = |count: i64| Fact::Text("x".repeat(usize::try_from(count * 8).unwrap_or_default()).into());
@@ -86,12 +86,12 @@ pub(super) fn request(name: &str, is_worst: bool) -> Request {
     };
     match (name, is_worst) {
         ("lists", true) => {
-            request.subject.claims.set("some", Fact::List((0..60).map(number).collect()));
-            request.subject.claims.set("others", Fact::List((60..120).map(number).collect()));
+            request.subject.claims.set("some", Fact::List((0..60).map(whole).collect()));
+            request.subject.claims.set("others", Fact::List((60..120).map(whole).collect()));
         }
         ("lists", false) => {
-            request.subject.claims.set("some", Fact::List(vec![number(1)]));
-            request.subject.claims.set("others", Fact::List(vec![number(2)]));
+            request.subject.claims.set("some", Fact::List(vec![whole(1)]));
+            request.subject.claims.set("others", Fact::List(vec![whole(2)]));
             request.subject.claims.set("about", long(118));
         }
         ("roles", true) => request.subject.roles = Names::Known(texts(500, "role")),
@@ -103,6 +103,6 @@ pub(super) fn request(name: &str, is_worst: bool) -> Request {
         }
         _ => {}
     }
-    request.resource.path = Maybe::Is(path.into());
+    request.resource.path = Maybe::Is(format!("{path}{}", number % 10).into());
     request
 }

@@ -30,6 +30,8 @@ const WHO: [(&str, &str); 5] = [
 const COMPLETED: f64 = 1.3;
 /// The most that a request may take, in instructions of an ordinary one of its size.
 const WORST_TO_ORDINARY: f64 = 30.0;
+/// How often each of them is asked in a pass.
+const WORST_REQUESTS: usize = 50;
 /// Policies that the worst requests are decided by.
 const POLICIES_OF_WORST: usize = 1_000;
 
@@ -84,7 +86,8 @@ fn worst(targets: &mut Targets) -> Result<(), String> {
     row("", ["worst", "ordinary of its size", "worst / ordinary"]);
     for name in WORST {
         report::progress(&format!("counting: the worst {name}"));
-        let of = |which: &str| of_one_act(CHILD, &[which, &POLICIES_OF_WORST.to_string(), "1"]);
+        let (policies, requests) = (POLICIES_OF_WORST.to_string(), WORST_REQUESTS.to_string());
+        let of = |which: &str| of_one_act(CHILD, &[which, &policies, &requests]);
         let (worst, ordinary) = (of(&format!("worst-{name}"))?, of(&format!("ordinary-{name}"))?);
         row(name, [worst, ordinary, worst / ordinary].map(figure));
         targets.at_most(
@@ -133,8 +136,10 @@ fn actor(who: &str, workload: &Workload) -> Result<Actor, String> {
     if let Some((name, is_worst)) =
         one_of("worst-").map(|name| (name, true)).or(one_of("ordinary-").map(|name| (name, false)))
     {
-        let (mut act, request) = (Documents::new(&workload.policies)?.act()?, request(name, is_worst));
-        return Ok(Box::new(move |_| act(request.clone())));
+        let mut act = Documents::new(&workload.policies)?.act()?;
+        let requests: Vec<_> = (0..10).map(|number| request(name, is_worst, number)).collect();
+        let mut requests = requests.into_iter().cycle();
+        return Ok(Box::new(move |_| requests.next().map_or(0, &mut act)));
     }
     if who == "decider" {
         let mut act = Documents::new(&workload.policies)?.act()?;

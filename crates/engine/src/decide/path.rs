@@ -14,7 +14,7 @@ mod steps;
 
 use smol_str::SmolStr;
 
-use steps::{Dots, Step};
+use steps::{Contents, Dots, Step};
 
 /// Why a path cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -201,7 +201,8 @@ fn every_reading(path: &str, all: &mut Vec<SmolStr>) -> Result<(), BadPath> {
     let mut forms = vec![path.to_owned()];
     let (mut next, mut length) = (0, path.len());
     while next < forms.len() {
-        for step in Step::ALL {
+        let contents = forms.get(next).map(|form| Contents::of(form)).unwrap_or_default();
+        for step in Step::ALL.into_iter().filter(|step| step.is_worth_it(&contents)) {
             let Some(form) = forms.get(next).map(|form| step.take(form)).transpose()?.flatten() else { continue };
             if forms.contains(&form) {
                 continue;
@@ -263,6 +264,54 @@ mod tests {
             ReadPath::One(one) => vec![one.to_owned()],
             ReadPath::Several(several) => several.iter().map(ToString::to_string).collect(),
         })
+    }
+
+    /// Every form, by all steps, also those that seem to have nothing to do.
+    fn naive_forms(path: &str) -> Result<Vec<String>, BadPath> {
+        let mut forms = vec![path.to_owned()];
+        let mut next = 0;
+        while next < forms.len() && forms.len() <= MOST_FORMS {
+            for step in Step::ALL {
+                let form = step.take(&forms[next])?;
+                forms.extend(form.into_iter().filter(|form| !forms.contains(form)).collect::<Vec<_>>());
+            }
+            next += 1;
+        }
+        Ok(forms)
+    }
+
+    #[test]
+    fn steps_that_are_left_out_lead_nowhere_else() {
+        const PARTS: [&str; 20] = [
+            "/", "/", "//", "a", "b", ".", "..", "/../", ";", ";x", "%2f", "%2F", "%5c", "\\", "%3b", "%2e", "%25",
+            "%20", " ", "?",
+        ];
+        let (mut random, mut several) = (7_u64, 0);
+        for _ in 0..4_000 {
+            let mut path = "/".to_owned();
+            for _ in 0..random % 8 {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                path += PARTS[usize::try_from(random >> 33).unwrap() % PARTS.len()];
+            }
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            random ^= random >> 29;
+            let mut readings = Vec::new();
+            match (every_reading(&path, &mut readings), naive_forms(&path)) {
+                (Ok(()), Ok(forms)) => {
+                    let mut naive: Vec<SmolStr> = Vec::new();
+                    for form in forms {
+                        let reading = last_decoded(form).unwrap();
+                        naive.extend(Some(reading).filter(|reading| !naive.contains(reading)));
+                    }
+                    several += usize::from(naive.len() > 1);
+                    assert_eq!(readings, naive, "{path:?}");
+                }
+                (Err(BadPath::TooManyReadings), Ok(forms)) => assert!(forms.len() > MOST_FORMS, "{path:?}"),
+                (Err(_), Err(_)) => {}
+                (read, naive) => panic!("{path:?}: {read:?} {naive:?}"),
+            }
+        }
+        assert!(several > 1_000, "{several}");
     }
 
     #[test]

@@ -49,7 +49,111 @@ pub(super) enum Slashes {
     All,
 }
 
+/// What there is in a path that steps change: found in one look, so that steps with nothing to do cost nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Contents {
+    backslash: bool,
+    question: bool,
+    hash: bool,
+    blank: bool,
+    slashes: bool,
+    /// A segment begins with a dot, plain or escaped.
+    dot: bool,
+    escaped_dot: bool,
+    ends_with_dot: bool,
+    semicolons: usize,
+    /// A slash after a semicolon.
+    inner_parameter: bool,
+    host: bool,
+    far_host: bool,
+    escapes: Escapes,
+}
+
+/// Which escapes there are: a bit for each of the characters that some step decodes alone, and one for all others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Escapes(u8);
+
+impl Escapes {
+    fn of(byte: u8) -> Self {
+        let place = [b'%', b'/', b'\\', b';', b'.'].iter().position(|one| *one == byte);
+        Self(1 << place.unwrap_or(7))
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn has_others_than(self, other: Self) -> bool {
+        self.0 & !other.0 != 0
+    }
+}
+
+impl Contents {
+    pub(super) fn of(path: &str) -> Self {
+        let bytes = path.as_bytes();
+        let mut found = Self { host: path.starts_with("//"), far_host: path.starts_with("///"), ..Self::default() };
+        let mut before = b'/';
+        for (at, byte) in bytes.iter().enumerate() {
+            match byte {
+                b'/' => {
+                    found.slashes |= before == b'/' && at > 0;
+                    found.inner_parameter |= found.semicolons > 0;
+                }
+                b'.' => found.dot |= before == b'/',
+                b'\\' => found.backslash = true,
+                b';' => found.semicolons += 1,
+                b'?' => found.question = true,
+                b'#' => found.hash = true,
+                b'%' => {
+                    if let Some(byte) = bytes.get(at..).and_then(escaped) {
+                        found.escapes = found.escapes.with(Escapes::of(byte));
+                        found.escaped_dot |= byte == b'.';
+                    }
+                }
+                0..=b' ' => found.blank = true,
+                _ => {}
+            }
+            before = *byte;
+        }
+        found.ends_with_dot = found.dot && (path.ends_with("/.") || path.ends_with("/..") || !path.starts_with('/'));
+        found
+    }
+}
+
 impl Step {
+    /// Whether this step may do something to a path that no step before it does, too.
+    pub(super) fn is_worth_it(self, contents: &Contents) -> bool {
+        let Contents { escapes, .. } = contents;
+        match self {
+            Self::DecodesAll => *escapes != Escapes::default(),
+            Self::DecodesAllBut(kept) => {
+                let kept = Escapes::of(ascii(kept));
+                escapes.has(kept) && escapes.has_others_than(kept)
+            }
+            Self::Decodes(wanted) => {
+                let wanted = Escapes::of(ascii(wanted));
+                escapes.has(wanted) && escapes.has_others_than(wanted)
+            }
+            Self::TakesBackslashesForSlashes => contents.backslash,
+            Self::CutsParameters => contents.semicolons > 0,
+            Self::CutsLastParameters | Self::EndsAt(';') => contents.semicolons > 1 || contents.inner_parameter,
+            Self::EndsAt('?') => contents.question,
+            Self::EndsAt('#') => contents.hash,
+            Self::EndsAt(_) => true,
+            Self::RemovesDots(Dots::Plain) => contents.dot,
+            Self::RemovesDots(Dots::Escaped) => contents.escaped_dot,
+            Self::RemovesDots(Dots::WithoutSlash) => contents.ends_with_dot,
+            Self::MergesSlashes => contents.slashes,
+            Self::CutsHost(Slashes::Two) => contents.host,
+            Self::CutsHost(Slashes::All) => contents.far_host,
+            Self::DropsBlanks => contents.blank,
+        }
+    }
+
     /// All steps. Those that explain most readings come first.
     pub(super) const ALL: [Self; 20] = [
         Self::RemovesDots(Dots::Plain),
@@ -101,6 +205,11 @@ impl Step {
     }
 }
 
+/// The byte of a character that steps name.
+fn ascii(character: char) -> u8 {
+    u8::try_from(character).unwrap_or_default()
+}
+
 /// With those escapes decoded that are wanted; nothing if there are none. What is no escape stays as it is.
 fn decoded(path: &str, wanted: impl Fn(u8) -> bool) -> Result<Option<String>, BadPath> {
     if !path.contains('%') {
@@ -108,21 +217,26 @@ fn decoded(path: &str, wanted: impl Fn(u8) -> bool) -> Result<Option<String>, Ba
     }
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
-    while let [first, after @ ..] = rest {
-        match escaped(rest) {
+    // What stands between escapes is copied as it is.
+    while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
+        let (before, escape) = rest.split_at(at);
+        bytes.extend_from_slice(before);
+        let length = match escaped(escape) {
             Some(byte) if wanted(byte) => {
                 if byte == 0 {
                     return Err(BadPath::Nul);
                 }
                 bytes.push(byte);
-                rest = rest.get(3..).unwrap_or_default();
+                3
             }
             _ => {
-                bytes.push(*first);
-                rest = after;
+                bytes.push(b'%');
+                1
             }
-        }
+        };
+        rest = escape.get(length..).unwrap_or_default();
     }
+    bytes.extend_from_slice(rest);
     if bytes.len() == path.len() {
         return Ok(None);
     }
@@ -145,17 +259,25 @@ fn escaped(text: &[u8]) -> Option<u8> {
 }
 
 fn without_parameters(path: &str) -> String {
-    let named = |segment: &str| segment.split(';').next().unwrap_or_default().to_owned();
-    path.split('/').map(named).collect::<Vec<_>>().join("/")
+    let mut kept = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some((before, after)) = rest.split_once(';') {
+        kept.push_str(before);
+        rest = after.find('/').and_then(|at| after.get(at..)).unwrap_or_default();
+    }
+    kept.push_str(rest);
+    kept
 }
 
 fn merged(path: &str) -> String {
     let mut merged = String::with_capacity(path.len());
-    for character in path.chars() {
-        if character != '/' || !merged.ends_with('/') {
-            merged.push(character);
-        }
+    let mut rest = path;
+    while let Some(at) = rest.find("//") {
+        let (before, after) = rest.split_at(at + 1);
+        merged.push_str(before);
+        rest = after.trim_start_matches('/');
     }
+    merged.push_str(rest);
     merged
 }
 
@@ -170,6 +292,9 @@ fn without_host(path: &str, slashes: Slashes) -> Option<String> {
 
 /// As RFC 3986 has it; nothing is above the root.
 fn without_dots(path: &str, dots: Dots) -> Option<String> {
+    if !path.split('/').any(|segment| dots.count(segment).is_some()) {
+        return None;
+    }
     let mut kept: Vec<&str> = Vec::new();
     let mut changed = false;
     let mut given = path.split('/').peekable();
@@ -193,6 +318,10 @@ fn without_dots(path: &str, dots: Dots) -> Option<String> {
 impl Dots {
     /// How many dots a dot segment has.
     fn count(self, segment: &str) -> Option<usize> {
+        match (self, segment.as_bytes()) {
+            (Self::Escaped, [b'%' | b'.', ..]) | (_, [b'.', ..]) => {}
+            _ => return None,
+        }
         let (mut rest, mut count) = (segment, 0);
         while !rest.is_empty() && count < 3 {
             let escape = rest.get(..3).filter(|escape| self == Self::Escaped && escape.eq_ignore_ascii_case("%2e"));
