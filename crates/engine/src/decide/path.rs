@@ -201,8 +201,8 @@ fn every_reading(path: &str, all: &mut Vec<SmolStr>) -> Result<(), BadPath> {
     let mut forms = vec![path.to_owned()];
     let (mut next, mut length) = (0, path.len());
     while next < forms.len() {
-        let contents = forms.get(next).map(|form| Contents::of(form)).unwrap_or_default();
-        for step in Step::ALL.into_iter().filter(|step| step.is_worth_it(&contents)) {
+        let contents = forms.get(next).map_or_else(Contents::default, |form| Contents::of(form));
+        for step in Step::ALL.into_iter().filter(|step| step.is_worth_it(contents)) {
             let Some(form) = forms.get(next).map(|form| step.take(form)).transpose()?.flatten() else { continue };
             if forms.contains(&form) {
                 continue;

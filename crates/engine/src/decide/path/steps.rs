@@ -49,34 +49,37 @@ pub(super) enum Slashes {
     All,
 }
 
-/// What there is in a path that steps change: found in one look, so that steps with nothing to do cost nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Contents {
-    backslash: bool,
-    question: bool,
-    hash: bool,
-    blank: bool,
-    slashes: bool,
-    /// A segment begins with a dot, plain or escaped.
-    dot: bool,
-    escaped_dot: bool,
-    ends_with_dot: bool,
-    semicolons: usize,
-    /// A slash after a semicolon.
-    inner_parameter: bool,
-    host: bool,
-    far_host: bool,
-    escapes: Escapes,
-}
-
-/// Which escapes there are: a bit for each of the characters that some step decodes alone, and one for all others.
+/// What there is in a path that steps change: found in one look, so that steps with nothing to do cost nothing. A bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Escapes(u8);
+pub(super) struct Contents(u32);
 
-impl Escapes {
-    fn of(byte: u8) -> Self {
-        let place = [b'%', b'/', b'\\', b';', b'.'].iter().position(|one| *one == byte);
-        Self(1 << place.unwrap_or(7))
+impl Contents {
+    const BACKSLASH: Self = Self(1);
+    const QUESTION: Self = Self(1 << 1);
+    const HASH: Self = Self(1 << 2);
+    const BLANK: Self = Self(1 << 3);
+    /// Two slashes after each other.
+    const SLASHES: Self = Self(1 << 4);
+    /// A segment begins with a dot.
+    const DOT: Self = Self(1 << 5);
+    const ESCAPED_DOT: Self = Self(1 << 6);
+    /// The last segment may be dots alone.
+    const LAST_DOT: Self = Self(1 << 7);
+    const SEMICOLON: Self = Self(1 << 8);
+    /// Several semicolons, or one that is not in the last segment.
+    const MORE_PARAMETERS: Self = Self(1 << 9);
+    /// Two slashes at the beginning.
+    const HOST: Self = Self(1 << 10);
+    /// Three slashes at the beginning.
+    const FAR_HOST: Self = Self(1 << 11);
+    /// The first bit for escapes.
+    const ESCAPES: u32 = 16;
+    const ALL_ESCAPES: Self = Self(0xff << Self::ESCAPES);
+
+    /// An escape: each of the characters that some step decodes alone has a bit, all others share one.
+    fn escape(byte: u8) -> Self {
+        let place = [b'%', b'/', b'\\', b';', b'.'].iter().position(|one| *one == byte).unwrap_or(7);
+        Self(1 << Self::ESCAPES << place)
     }
 
     fn with(self, other: Self) -> Self {
@@ -87,70 +90,62 @@ impl Escapes {
         self.0 & other.0 != 0
     }
 
-    fn has_others_than(self, other: Self) -> bool {
-        self.0 & !other.0 != 0
+    fn has_escapes_but(self, kept: Self) -> bool {
+        self.0 & Self::ALL_ESCAPES.0 & !kept.0 != 0
     }
-}
 
-impl Contents {
+    /// Of a path.
     pub(super) fn of(path: &str) -> Self {
+        let when = |is_so: bool, one: Self| if is_so { one } else { Self::default() };
         let bytes = path.as_bytes();
-        let mut found = Self { host: path.starts_with("//"), far_host: path.starts_with("///"), ..Self::default() };
+        let mut found = when(path.starts_with("//"), Self::HOST).with(when(path.starts_with("///"), Self::FAR_HOST));
         let mut before = b'/';
         for (at, byte) in bytes.iter().enumerate() {
-            match byte {
-                b'/' => {
-                    found.slashes |= before == b'/' && at > 0;
-                    found.inner_parameter |= found.semicolons > 0;
-                }
-                b'.' => found.dot |= before == b'/',
-                b'\\' => found.backslash = true,
-                b';' => found.semicolons += 1,
-                b'?' => found.question = true,
-                b'#' => found.hash = true,
-                b'%' => {
-                    if let Some(byte) = bytes.get(at..).and_then(escaped) {
-                        found.escapes = found.escapes.with(Escapes::of(byte));
-                        found.escaped_dot |= byte == b'.';
-                    }
-                }
-                0..=b' ' => found.blank = true,
-                _ => {}
-            }
+            let here = match byte {
+                b'/' => when(before == b'/' && at > 0, Self::SLASHES)
+                    .with(when(found.has(Self::SEMICOLON), Self::MORE_PARAMETERS)),
+                b'.' => when(before == b'/', Self::DOT),
+                b'\\' => Self::BACKSLASH,
+                b';' => Self::SEMICOLON.with(when(found.has(Self::SEMICOLON), Self::MORE_PARAMETERS)),
+                b'?' => Self::QUESTION,
+                b'#' => Self::HASH,
+                b'%' => bytes
+                    .get(at..)
+                    .and_then(escaped)
+                    .map_or(Self::default(), |byte| Self::escape(byte).with(when(byte == b'.', Self::ESCAPED_DOT))),
+                0..=b' ' => Self::BLANK,
+                _ => Self::default(),
+            };
+            found = found.with(here);
             before = *byte;
         }
-        found.ends_with_dot = found.dot && (path.ends_with("/.") || path.ends_with("/..") || !path.starts_with('/'));
-        found
+        let may_end = path.ends_with("/.") || path.ends_with("/..") || !path.starts_with('/');
+        found.with(when(may_end, Self::LAST_DOT))
     }
 }
 
 impl Step {
     /// Whether this step may do something to a path that no step before it does, too.
-    pub(super) fn is_worth_it(self, contents: &Contents) -> bool {
-        let Contents { escapes, .. } = contents;
+    pub(super) fn is_worth_it(self, contents: Contents) -> bool {
         match self {
-            Self::DecodesAll => *escapes != Escapes::default(),
-            Self::DecodesAllBut(kept) => {
-                let kept = Escapes::of(ascii(kept));
-                escapes.has(kept) && escapes.has_others_than(kept)
+            Self::DecodesAll => contents.has(Contents::ALL_ESCAPES),
+            Self::DecodesAllBut(one) | Self::Decodes(one) => {
+                let one = Contents::escape(ascii(one));
+                contents.has(one) && contents.has_escapes_but(one)
             }
-            Self::Decodes(wanted) => {
-                let wanted = Escapes::of(ascii(wanted));
-                escapes.has(wanted) && escapes.has_others_than(wanted)
-            }
-            Self::TakesBackslashesForSlashes => contents.backslash,
-            Self::CutsParameters => contents.semicolons > 0,
-            Self::CutsLastParameters | Self::EndsAt(';') => contents.semicolons > 1 || contents.inner_parameter,
-            Self::EndsAt('?') => contents.question,
-            Self::EndsAt('#') => contents.hash,
+            Self::TakesBackslashesForSlashes => contents.has(Contents::BACKSLASH),
+            Self::CutsParameters => contents.has(Contents::SEMICOLON),
+            Self::CutsLastParameters | Self::EndsAt(';') => contents.has(Contents::MORE_PARAMETERS),
+            Self::EndsAt('?') => contents.has(Contents::QUESTION),
+            Self::EndsAt('#') => contents.has(Contents::HASH),
             Self::EndsAt(_) => true,
-            Self::RemovesDots(Dots::Plain) => contents.dot,
-            Self::RemovesDots(Dots::Escaped) => contents.escaped_dot,
-            Self::RemovesDots(Dots::WithoutSlash) => contents.ends_with_dot,
-            Self::MergesSlashes => contents.slashes,
-            Self::CutsHost(Slashes::Two) => contents.host,
-            Self::CutsHost(Slashes::All) => contents.far_host,
-            Self::DropsBlanks => contents.blank,
+            Self::RemovesDots(Dots::Plain) => contents.has(Contents::DOT),
+            Self::RemovesDots(Dots::Escaped) => contents.has(Contents::ESCAPED_DOT),
+            Self::RemovesDots(Dots::WithoutSlash) => contents.has(Contents::LAST_DOT),
+            Self::MergesSlashes => contents.has(Contents::SLASHES),
+            Self::CutsHost(Slashes::Two) => contents.has(Contents::HOST),
+            Self::CutsHost(Slashes::All) => contents.has(Contents::FAR_HOST),
+            Self::DropsBlanks => contents.has(Contents::BLANK),
         }
     }
 
