@@ -13,6 +13,7 @@ mod question;
 mod serve;
 mod shell;
 mod testing;
+mod times;
 
 use std::path::PathBuf;
 
@@ -30,9 +31,10 @@ pub(crate) use self::formats::{
 pub(crate) use self::inventory::{Kinds, KindsAction, List, Listed, Show};
 pub(crate) use self::question::{Explain, Question};
 #[cfg(feature = "server")]
-pub(crate) use self::serve::{Health, Kept, MaxStale, Open, Serve};
+pub(crate) use self::serve::{Health, Kept, Open, Serve};
 pub(crate) use self::shell::Shell;
 pub(crate) use self::testing::Test;
+pub(crate) use self::times::MaxStale;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default().bold())

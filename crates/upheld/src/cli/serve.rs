@@ -1,10 +1,7 @@
 //! How the server is started from the command line.
 
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::str::FromStr;
-use std::time::Duration;
 
 use clap::Args;
 use jiff::SignedDuration;
@@ -12,6 +9,7 @@ use upheld_server::config::IpNet;
 
 use super::formats::AnonymousCallers;
 use super::operations::Operations;
+use super::times::{MaxStale, length};
 
 /// Where revisions are kept.
 #[derive(Args, Clone, Debug)]
@@ -96,45 +94,6 @@ pub(crate) struct Serve {
     pub(crate) operations: Operations,
 }
 
-/// For how long a server answers that does not hear from its store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum MaxStale {
-    /// As long as it lives.
-    #[default]
-    Off,
-    /// So long.
-    After(Duration),
-}
-
-impl MaxStale {
-    /// The store is asked three times a second: less would refuse answers of servers that are well.
-    const LEAST: Duration = Duration::from_secs(2);
-}
-
-impl FromStr for MaxStale {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "off" {
-            return Ok(Self::Off);
-        }
-        let time = age(text).map_err(|wrong| format!("{wrong}, or `off`"))?.unsigned_abs();
-        if time < Self::LEAST {
-            return Err(format!("`{text}` is too short; at least {}s", Self::LEAST.as_secs()));
-        }
-        Ok(Self::After(time))
-    }
-}
-
-impl fmt::Display for MaxStale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Off => f.write_str("off"),
-            Self::After(time) => write!(f, "{}s", time.as_secs()),
-        }
-    }
-}
-
 /// Options of `health`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Health {
@@ -214,17 +173,7 @@ fn network(text: &str) -> Result<IpNet, String> {
     network.map_err(|_| format!("`{text}` is neither a network nor an address; for example 10.0.0.0/8 or 127.0.0.1"))
 }
 
-/// A length of time: `90s`, `15m`, `12h`, `30d`.
+/// A length of time, as clocks have it.
 fn age(text: &str) -> Result<SignedDuration, String> {
-    let wrong = || format!("`{text}` is not a valid duration; for example 30d, 12h, 15m or 90s");
-    let digits = text.trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
-    let number: i64 = digits.parse().map_err(|_| wrong())?;
-    let seconds = match text.strip_prefix(digits).unwrap_or_default() {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => return Err(wrong()),
-    };
-    number.checked_mul(seconds).filter(|seconds| *seconds > 0).map(SignedDuration::from_secs).ok_or_else(wrong)
+    length(text)?.try_into().map_err(|_| format!("`{text}` is longer than clocks count"))
 }
