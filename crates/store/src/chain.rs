@@ -1,12 +1,10 @@
 //! A fingerprint of a history.
 
-use std::fmt;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::digest::{BadDigest, bytes_of, write_hex};
+use crate::hex::as_hex;
 use crate::{Change, Digest, Revision};
 
 /// The fingerprint of a history up to a revision: the hash of all that the revision says and of the fingerprint before it. Two logs with the
@@ -58,39 +56,7 @@ impl Chain {
     }
 }
 
-impl fmt::Display for Chain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_hex(&self.0, f)
-    }
-}
-
-impl fmt::Debug for Chain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::str::FromStr for Chain {
-    type Err = BadDigest;
-
-    fn from_str(text: &str) -> Result<Self, BadDigest> {
-        bytes_of(text).map(Self)
-    }
-}
-
-impl TryFrom<String> for Chain {
-    type Error = BadDigest;
-
-    fn try_from(text: String) -> Result<Self, BadDigest> {
-        text.parse()
-    }
-}
-
-impl From<Chain> for String {
-    fn from(chain: Chain) -> Self {
-        chain.to_string()
-    }
-}
+as_hex!(Chain);
 
 #[cfg(test)]
 mod tests {

@@ -1,10 +1,9 @@
 //! A fingerprint of a state.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::hex::as_hex;
 use crate::key::Key;
 
 /// The fingerprint of a state: the sum, modulo 2²⁵⁶, of the hashes of its documents. A change of one document is one
@@ -55,64 +54,12 @@ fn hash(key: &Key, text: &str) -> [u8; 32] {
     hash.finalize().into()
 }
 
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_hex(&self.0, f)
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-/// A text that is not a digest.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a digest has 64 digits of 0-9 and a-f")]
-pub struct BadDigest;
-
-impl std::str::FromStr for Digest {
-    type Err = BadDigest;
-
-    fn from_str(text: &str) -> Result<Self, BadDigest> {
-        bytes_of(text).map(Self)
-    }
-}
-
-/// Two digits a byte.
-pub(crate) fn write_hex(bytes: &[u8; 32], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-}
-
-/// The bytes of 64 digits.
-pub(crate) fn bytes_of(text: &str) -> Result<[u8; 32], BadDigest> {
-    let digits: Vec<u8> = text.chars().filter_map(|digit| digit.to_digit(16)?.try_into().ok()).collect();
-    let bytes: Vec<u8> =
-        digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte * 16 + digit)).collect();
-    match (text.len(), <[u8; 32]>::try_from(bytes)) {
-        (64, Ok(bytes)) => Ok(bytes),
-        _ => Err(BadDigest),
-    }
-}
-
-impl TryFrom<String> for Digest {
-    type Error = BadDigest;
-
-    fn try_from(text: String) -> Result<Self, BadDigest> {
-        text.parse()
-    }
-}
-
-impl From<Digest> for String {
-    fn from(digest: Digest) -> Self {
-        digest.to_string()
-    }
-}
+as_hex!(Digest);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hex::BadDigest;
 
     #[test]
     fn taking_away_undoes_adding_in_any_order() {

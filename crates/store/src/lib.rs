@@ -17,6 +17,7 @@ mod batch;
 mod chain;
 mod digest;
 mod entry;
+mod hex;
 mod history;
 mod key;
 mod log;

@@ -1,17 +1,15 @@
 //! The head that was acknowledged last, in two files beside the database. Each of them is whole by itself, and at every moment one of them
 //! is on the disk.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::digest::{BadDigest, bytes_of, write_hex};
+use crate::hex::as_hex;
 use crate::log::ChainEnd;
 use crate::machine;
 
@@ -40,39 +38,7 @@ impl StoreId {
     }
 }
 
-impl fmt::Display for StoreId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_hex(&self.0, f)
-    }
-}
-
-impl fmt::Debug for StoreId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl FromStr for StoreId {
-    type Err = BadDigest;
-
-    fn from_str(text: &str) -> Result<Self, BadDigest> {
-        bytes_of(text).map(Self)
-    }
-}
-
-impl TryFrom<String> for StoreId {
-    type Error = BadDigest;
-
-    fn try_from(text: String) -> Result<Self, BadDigest> {
-        text.parse()
-    }
-}
-
-impl From<StoreId> for String {
-    fn from(id: StoreId) -> Self {
-        id.to_string()
-    }
-}
+as_hex!(StoreId);
 
 /// What a file says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
