@@ -12,6 +12,8 @@ use crate::app::App;
 /// Takes in what other servers write, until the server ends.
 pub(crate) async fn log(app: Arc<App>) {
     let mut head = app.store.follow();
+    // What others wrote between reading the log and this moment is no change of what is followed from here on.
+    head.mark_changed();
     while head.changed().await.is_ok() {
         let revision = *head.borrow_and_update();
         if revision > app.live.view().revision()

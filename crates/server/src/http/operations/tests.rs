@@ -11,7 +11,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 use upheld_store::{
-    Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Memory, Result, Revision, State as Documents, Store,
+    Appended, Batch, Change, Digest, Entry, Head, History, IdempotencyKey, Key, Memory, Result, Revision,
+    State as Documents, Store,
 };
 
 use super::*;
@@ -25,6 +26,8 @@ struct Faulty {
     store: Memory,
     answers_nothing: AtomicBool,
     is_altered: AtomicBool,
+    /// Another server writes when this one has read everything, and does not follow yet.
+    is_written_before_it_is_followed: AtomicBool,
 }
 
 impl Faulty {
@@ -77,12 +80,41 @@ impl Store for Faulty {
     }
 
     fn follow(&self) -> watch::Receiver<Revision> {
+        if self.is_written_before_it_is_followed.swap(false, Ordering::Relaxed) {
+            self.store.append(of_another()).now_or_never().unwrap().unwrap();
+        }
         self.store.follow()
     }
 
     fn name(&self) -> &'static str {
         "silent"
     }
+}
+
+/// What another server writes next.
+fn of_another() -> Batch {
+    let key = Key::new("AccessPolicy", "access", "other").unwrap();
+    let text = r#"{"id":"other","effect":"permit","subjects":[{"role":"admin"}],"resources":[],"actions":[]}"#;
+    Batch {
+        after: Revision::ZERO,
+        seen: None,
+        time: jiff::Timestamp::UNIX_EPOCH,
+        actor: "another".to_owned(),
+        message: None,
+        changes: vec![Change::Put { key, text: text.into() }],
+        idempotency: None,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_of_another_server_during_the_start_is_followed() {
+    let store = Arc::new(Faulty { is_written_before_it_is_followed: true.into(), ..Faulty::default() });
+    let given = StoreLocation::Given(Arc::clone(&store) as Arc<dyn Store>);
+    let config = Config { store: given, security: Security::open(), ..Config::default() };
+    let server = Unlisted::start(config).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let request = Request::get("/v1/documents/AccessPolicy/access/other").body(Body::empty()).unwrap();
+    assert_eq!(server.ask(request).await.unwrap().status, StatusCode::OK);
 }
 
 #[tokio::test]
