@@ -14,7 +14,7 @@ use upheld_engine::select::cells::Cells;
 use upheld_engine::select::matrix::{Matrix, RowScratch};
 use upheld_engine::{
     EntryId, Granted, Grants, Granularity, KindId, Partition, PolicyId, PolicyKind, Resolve, Scratch, Select, Silent,
-    Snapshot, ask,
+    Snapshot, ask, work,
 };
 use upheld_model::{Diagnostic, Side, Sym};
 
@@ -151,8 +151,12 @@ pub(crate) fn tally_ends(snapshot: &Snapshot, kind: KindId, mesh: Sym, ends: End
     let row_length = cells.destinations().len() as u64;
     progress.expect(cells.sources().len() as u64 * row_length);
     let matrix = Matrix::new(select, cells.destinations().filter_map(|class| cells.destination(class)));
+    let work = work::here();
     let rows = cells.sources().into_par_iter().map_init(RowScratch::default, |scratch, source| {
-        let row = row(select, &matrix, &cells, source, scratch);
+        let row = work.during(|| {
+            work::steps(row_length);
+            row(select, &matrix, &cells, source, scratch)
+        });
         progress.done(row_length);
         row
     });

@@ -18,7 +18,7 @@ use upheld_dialects::access::logs::{DEFAULT, LogReader, Logged};
 use upheld_dialects::access::questions::edition;
 use upheld_dialects::access::request_words;
 use upheld_engine::decide::{By, Decide, Outcome, Request};
-use upheld_engine::{Scratch, Snapshot};
+use upheld_engine::{Scratch, Snapshot, work};
 use upheld_report::{
     Certainty, Comparison, Depth, Direction, Example, Family, Refused, ReplayCounts, Shift, ShiftCounts, Shifting,
     Shifts, Size, Standing, Verdict, decide,
@@ -190,9 +190,10 @@ impl<'s> Replay<'s> {
 
     /// Decides the requests of some more lines; empty ones are passed over.
     pub fn lines(&mut self, lines: Lines<'_>) {
+        let work = work::here();
         let fates: Vec<Option<Fate>> = (lines.lines.par_iter())
             .map_init(<[Scratch<Decide>; 2]>::default, |scratch, line| {
-                (!line.trim().is_empty()).then(|| self.fate(line, scratch))
+                (!line.trim().is_empty()).then(|| work.during(|| self.fate(line, scratch)))
             })
             .collect();
         for (number, fate) in (lines.first..).zip(fates) {

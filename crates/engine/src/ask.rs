@@ -3,6 +3,7 @@
 use upheld_model::Id;
 
 use crate::witness::Witness;
+use crate::work;
 
 /// One statement of one policy, the thing that matches and ranks. Each family keeps its own.
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +135,7 @@ pub fn gather<F: Family, W: Witness<F::Measure>>(
     scratch: &mut Scratch<F>,
     witness: &mut W,
 ) {
+    work::step();
     let Scratch { own, hits } = scratch;
     hits.clear();
     if W::SWEEPS {

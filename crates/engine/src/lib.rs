@@ -11,7 +11,8 @@
 //! A kind of policy is three choices (how it matches, ranks and resolves), see [`kind`]. Families own semantics and
 //! know no file format.
 //!
-//! Invariant: no I/O, no clock, no async, no panic; the same input gives the same bytes.
+//! Invariant: no I/O, no clock, no async, no panic; the same input gives the same bytes. Work that is ended from outside unwinds,
+//! see [`work`].
 
 mod apart;
 pub mod ask;
@@ -32,6 +33,7 @@ pub mod snapshot;
 mod support;
 pub mod witness;
 pub mod words;
+pub mod work;
 
 pub use ask::{EntryId, Family, Fit, Hit, Place, Scratch, ask, gather, settle};
 pub use hierarchy::Hierarchy;

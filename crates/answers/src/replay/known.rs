@@ -11,7 +11,7 @@ use upheld_dialects::access::logs::LogReader;
 use upheld_dialects::access::questions::edition;
 use upheld_dialects::access::request_words;
 use upheld_engine::decide::{By, Decide, Request, Status, Truth};
-use upheld_engine::{EntryId, Scratch};
+use upheld_engine::{EntryId, Scratch, work};
 use upheld_report::{Depth, Example, Refused, decide};
 
 use super::{BadLine, Lines, MOST_BAD, Policies};
@@ -67,8 +67,11 @@ impl<'s> Known<'s> {
 
     /// Decides the requests of some more lines; empty ones are passed over.
     pub fn lines(&mut self, lines: Lines<'_>) {
+        let work = work::here();
         let seen: Vec<Option<Seen>> = (lines.lines.par_iter())
-            .map_init(Scratch::default, |scratch, line| (!line.trim().is_empty()).then(|| self.seen(line, scratch)))
+            .map_init(Scratch::default, |scratch, line| {
+                (!line.trim().is_empty()).then(|| work.during(|| self.seen(line, scratch)))
+            })
             .collect();
         for (number, seen) in (lines.first..).zip(seen) {
             match seen {

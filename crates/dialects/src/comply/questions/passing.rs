@@ -1,8 +1,8 @@
 //! What agrees, piece by piece.
 
 use rayon::prelude::*;
-use upheld_engine::Ruling;
 use upheld_engine::comply::{self, FindingId, ObjectId, Pair, Sides};
+use upheld_engine::{Ruling, work};
 use upheld_model::State;
 use upheld_report::compliance::{Check, Passed, Passing, check_of, fingerprint};
 
@@ -46,11 +46,14 @@ impl PassingChecks<'_> {
 impl Passing for PassingChecks<'_> {
     fn of_policy(&self, policy: &str, write: &(dyn Fn(&[Passed<'_>]) -> String + Sync), tell: &mut dyn FnMut(String)) {
         let held = self.organisation.comply().holding(policy, &self.filter);
+        let work = work::here();
         for together in held.chunks(PIECE * AT_ONCE) {
-            let pieces = together.par_chunks(PIECE).map(|piece| {
+            let written = |piece: &[FindingId]| {
+                work::step();
                 let passed: Vec<Passed<'_>> = piece.iter().filter_map(|id| self.passed(id)).collect();
                 write(&passed)
-            });
+            };
+            let pieces = together.par_chunks(PIECE).map(|piece| work.during(|| written(piece)));
             pieces.collect::<Vec<String>>().into_iter().for_each(&mut *tell);
         }
     }

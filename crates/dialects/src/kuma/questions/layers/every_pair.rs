@@ -10,7 +10,7 @@ use std::hash::Hash;
 use rayon::prelude::*;
 use upheld_engine::merge::{About, Abouts, CallerFact, Classes, Subject, chain};
 use upheld_engine::partition::CellTable;
-use upheld_engine::{Granularity, PolicyId};
+use upheld_engine::{Granularity, PolicyId, work};
 use upheld_report::{Weighed, each_once};
 
 use super::callers::{Caller, KnownFact, LookedAt, Named};
@@ -96,37 +96,36 @@ impl Layers<'_> {
         let (to, to_keys) = Ends::of(to);
 
         let caller_of = |class: usize| subjects.first(class).copied();
-        let outgoing: Vec<Vec<Half>> = (0..subjects.len())
-            .into_par_iter()
-            .map(|class| {
-                let source = from_keys.iter().position(|(known, _)| *known == class);
-                let source = source.and_then(|place| from.classes.first(place)).copied().zip(caller_of(class));
-                let Some((source, proxy)) = source else { return Vec::new() };
-                let first = |class| named.first(class).and_then(|number| called.get(*number));
-                let answer = |member: &Member| Half::of(&self.calling(proxy, source, member));
-                named.cells().filter_map(first).map(answer).collect()
-            })
-            .collect();
-        let incoming: Vec<Vec<Half>> = (entrances.cells().into_par_iter())
-            .map(|class| {
-                let first = |class| clients.first(class).and_then(|number| callers.get(*number));
-                let all = clients.cells().filter_map(first);
-                let number = entrances.first(class).copied().unwrap_or(usize::MAX);
-                let Some(member) = called.get(number) else { return Vec::new() };
-                match (self.inbound(member), passing.get(number)) {
-                    (Some((object, part)), _) => {
-                        let named: Vec<Named> = self.rules.iter().map(|rules| Named::of(rules, object, part)).collect();
-                        let answer =
-                            |caller: &Caller<'_>| self.called(object, part, &caller.seen(&named), &member.label);
-                        all.map(|caller| Half::of(&answer(caller))).collect()
-                    }
-                    (None, Some(Some(passing))) => {
-                        all.map(|caller| Half::of(&self.leaving(passing, caller, member))).collect()
-                    }
-                    (None, _) => Vec::new(),
+        let outgoing_of = |class: usize| {
+            let source = from_keys.iter().position(|(known, _)| *known == class);
+            let source = source.and_then(|place| from.classes.first(place)).copied().zip(caller_of(class));
+            let Some((source, proxy)) = source else { return Vec::new() };
+            let first = |class| named.first(class).and_then(|number| called.get(*number));
+            let answer = |member: &Member| Half::of(&self.calling(proxy, source, member));
+            named.cells().filter_map(first).map(answer).collect()
+        };
+        let incoming_of = |class: usize| -> Vec<Half> {
+            let first = |class| clients.first(class).and_then(|number| callers.get(*number));
+            let all = clients.cells().filter_map(first);
+            let number = entrances.first(class).copied().unwrap_or(usize::MAX);
+            let Some(member) = called.get(number) else { return Vec::new() };
+            match (self.inbound(member), passing.get(number)) {
+                (Some((object, part)), _) => {
+                    let named: Vec<Named> = self.rules.iter().map(|rules| Named::of(rules, object, part)).collect();
+                    let answer = |caller: &Caller<'_>| self.called(object, part, &caller.seen(&named), &member.label);
+                    all.map(|caller| Half::of(&answer(caller))).collect()
                 }
-            })
-            .collect();
+                (None, Some(Some(passing))) => {
+                    all.map(|caller| Half::of(&self.leaving(passing, caller, member))).collect()
+                }
+                (None, _) => Vec::new(),
+            }
+        };
+        let work = work::here();
+        let outgoing = (0..subjects.len()).into_par_iter().map(|class| work.during(|| outgoing_of(class)));
+        let outgoing: Vec<Vec<Half>> = outgoing.collect();
+        let incoming = entrances.cells().into_par_iter().map(|class| work.during(|| incoming_of(class)));
+        let incoming: Vec<Vec<Half>> = incoming.collect();
 
         let cell = |(subject, client): &(usize, usize), (named, inbound): &Halves| {
             let outgoing = outgoing.get(*subject).and_then(|row| row.get(*named));

@@ -1,0 +1,188 @@
+//! Work that is counted, and that can be ended while it goes on.
+//!
+//! Questions about everything ask many small ones. Each of those is a step here, and so is each turn of a loop that is as long as the world.
+//! A step of work that was ended, or that used up its steps, leaves the work at once: it unwinds up to [`Work::during`], through threads
+//! too, and the message of a panic is not written. Steps outside of any work cost next to nothing.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Work that goes on, seen by those who do it and by those who wait for it.
+#[derive(Clone, Debug)]
+pub struct Work(Arc<Progress>);
+
+#[derive(Debug)]
+struct Progress {
+    steps: AtomicU64,
+    most: u64,
+    is_ended: AtomicBool,
+}
+
+/// Why work did not come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// It was ended by those who had waited for it.
+    Ended,
+    /// It took all the steps that it may take.
+    OutOfSteps,
+}
+
+thread_local! {
+    /// What this thread works on.
+    static HERE: RefCell<Option<Work>> = const { RefCell::new(None) };
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self::of_steps(u64::MAX)
+    }
+}
+
+impl Work {
+    /// Work of so many steps at most.
+    pub fn of_steps(most: u64) -> Self {
+        Self(Arc::new(Progress { steps: AtomicU64::new(0), most, is_ended: AtomicBool::new(false) }))
+    }
+
+    /// Ends it: its next step is its last.
+    pub fn end(&self) {
+        self.0.is_ended.store(true, Ordering::Relaxed);
+    }
+
+    /// How many steps it took.
+    pub fn steps(&self) -> u64 {
+        self.0.steps.load(Ordering::Relaxed)
+    }
+
+    /// Does something as a part of this work.
+    pub fn during<T>(&self, part: impl FnOnce() -> T) -> Result<T, Unfinished> {
+        catch_unwind(AssertUnwindSafe(|| self.entered(part))).map_err(|payload| match payload.downcast() {
+            Ok(unfinished) => *unfinished,
+            Err(panic) => resume_unwind(panic),
+        })
+    }
+
+    fn entered<T>(&self, part: impl FnOnce() -> T) -> T {
+        let _outer = Outer(HERE.replace(Some(self.clone())));
+        part()
+    }
+
+    fn takes(&self, steps: u64) -> Result<(), Unfinished> {
+        let progress = &self.0;
+        if progress.is_ended.load(Ordering::Relaxed) {
+            return Err(Unfinished::Ended);
+        }
+        let taken = progress.steps.fetch_add(steps, Ordering::Relaxed).saturating_add(steps);
+        if taken > progress.most { Err(Unfinished::OutOfSteps) } else { Ok(()) }
+    }
+}
+
+/// What a thread worked on before, and goes on with.
+struct Outer(Option<Work>);
+
+impl Drop for Outer {
+    fn drop(&mut self) {
+        HERE.set(self.0.take());
+    }
+}
+
+/// The work of this thread, to be handed to others that do a part of it.
+#[derive(Clone, Debug)]
+pub struct Handed(Option<Work>);
+
+impl Handed {
+    /// Does a part of it on another thread.
+    pub fn during<T>(&self, part: impl FnOnce() -> T) -> T {
+        match &self.0 {
+            Some(work) => work.entered(part),
+            None => part(),
+        }
+    }
+}
+
+/// What this thread works on, for other threads.
+pub fn here() -> Handed {
+    Handed(HERE.with_borrow(Clone::clone))
+}
+
+/// One step of the work of this thread.
+#[inline]
+pub fn step() {
+    steps(1);
+}
+
+/// Several steps at once.
+#[inline]
+pub fn steps(count: u64) {
+    HERE.with_borrow(|work| {
+        if let Some(work) = work
+            && let Err(unfinished) = work.takes(count)
+        {
+            resume_unwind(Box::new(unfinished));
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_counted_where_work_goes_on() {
+        let (outer, inner) = (Work::default(), Work::default());
+        step();
+        let done = outer.during(|| {
+            step();
+            inner.during(|| steps(7)).unwrap();
+            let handed = here();
+            std::thread::scope(|scope| scope.spawn(|| handed.during(step)).join().unwrap());
+            "done"
+        });
+        step();
+        assert_eq!((done, outer.steps(), inner.steps()), (Ok("done"), 2, 7));
+        assert!(here().0.is_none());
+    }
+
+    #[test]
+    fn work_ends_at_its_next_step() {
+        let work = Work::default();
+        let mut turns = 0;
+        let unfinished = work.during(|| {
+            loop {
+                turns += 1;
+                step();
+                work.end();
+            }
+        });
+        assert_eq!((unfinished, turns), (Err::<(), _>(Unfinished::Ended), 2));
+        assert_eq!(work.during(step), Err(Unfinished::Ended), "for good");
+        assert_eq!(work.during(|| "no step"), Ok("no step"));
+    }
+
+    #[test]
+    fn work_takes_no_more_steps_than_it_may() {
+        let work = Work::of_steps(10);
+        let turns = std::cell::Cell::new(0);
+        let through_threads = || {
+            let handed = here();
+            std::thread::scope(|scope| {
+                let turn = || handed.during(|| steps(4));
+                loop {
+                    turns.set(turns.get() + 1);
+                    scope.spawn(turn).join().unwrap_or_else(|payload| resume_unwind(payload));
+                }
+            })
+        };
+        assert_eq!(work.during(through_threads), Err::<(), _>(Unfinished::OutOfSteps));
+        assert_eq!(turns.get(), 3);
+        assert!(here().0.is_none(), "the thread goes on without it");
+    }
+
+    #[test]
+    #[should_panic(expected = "a mistake")]
+    fn other_panics_go_on() {
+        Work::default().during(|| panic!("a mistake")).unwrap_or(());
+    }
+}
