@@ -42,6 +42,7 @@ use upheld_dialects::access::decider::{Decider, WhichKind};
 use upheld_dialects::access::questions::edition;
 use upheld_dialects::comply::questions::judged;
 use upheld_dialects::question::{Options, Words};
+use upheld_dialects::recognise::{tests, tests_of};
 use upheld_report::{Proof, Refused, Shifting};
 
 /// Which tests are run, and what is counted. Everything may be left out.
@@ -66,7 +67,7 @@ pub struct TestQuestion {
 /// What is wrong with the tests of files whose other documents may be broken.
 pub fn mistakes(files: &Files, options: &Options) -> Diagnostics {
     let mut found = Diagnostics::default();
-    read(files, setting(options), &mut found);
+    read(tests(files), setting(options), &mut found);
     found
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn run(
 ) -> Result<TestReport, Refused> {
     let snapshot = world.snapshot();
     let mut found = Diagnostics::default();
-    let cases = read(snapshot.files(), setting(world.options()), &mut found);
+    let cases = read(tests_of(snapshot), setting(world.options()), &mut found);
     found.extend(without_policies(snapshot, world.options(), &cases));
     if found.errors() > 0 {
         found.sort();
@@ -110,7 +111,7 @@ pub(crate) fn unkept(before: &World<'_>, after: &World<'_>) -> Vec<Shifting> {
     let (mut all, mut known): (Vec<Shifting>, Vec<(String, Json)>) = Default::default();
     for (world, side) in [(after, ""), (before, " (before the change)")] {
         let mut found = Diagnostics::default();
-        let cases = read(world.snapshot().files(), setting(world.options()), &mut found);
+        let cases = read(tests_of(world.snapshot()), setting(world.options()), &mut found);
         let undecided = |name: String, because| Shifting::Invariant { name, verdict: Proved::Undecided, because };
         if found.errors() > 0 {
             let wrong: Vec<Diagnostic> = found.into_iter().collect();

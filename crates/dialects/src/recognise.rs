@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use upheld_engine::{Companions, Indexed, PolicyKind, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
-use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, Files, NodeRef, SourceId, Sym};
+use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, File, Files, NodeRef, SourceId, Sym};
 
 pub(crate) use self::after::changed_files;
 pub use self::after::{After, Before};
@@ -85,6 +85,7 @@ pub fn recognise_with<'f>(reading: Reading<'f>, files: &'f Files, before: Option
     let mut recognised = Recognised { surroundings, ..Recognised::default() };
     let kustomizations = Kustomizations::of(files);
     let mut documents = Documents::of(files.iter(), &kustomizations, &mut recognised.diagnostics);
+    recognised.keep(TestFiles::of(&documents));
     let kinds = std::mem::take(&mut documents.kinds);
     recognised.read_kinds(files, kinds, reading);
     for dialect in dialects() {
@@ -264,10 +265,36 @@ pub(crate) fn documents(snapshot: &Snapshot, is_looked_at: impl Fn(SourceId) -> 
 /// The value of `kind:` of documents with tests.
 pub const TESTS: &str = "PolicyTests";
 
+/// Files that have documents with tests: no question looks at all others for them.
+#[derive(Clone, Debug, Default)]
+struct TestFiles(BTreeSet<SourceId>);
+
+impl TestFiles {
+    fn of(documents: &Documents<'_>) -> Self {
+        Self(documents.tests.iter().map(|(source, _)| *source).collect())
+    }
+
+    /// With other documents in place of some files.
+    fn after(&self, changed: &BTreeSet<SourceId>, came: &Documents<'_>) -> Self {
+        let kept = self.0.difference(changed).copied();
+        Self(kept.chain(Self::of(came).0).collect())
+    }
+}
+
 /// All documents with tests, wherever they lie.
 pub fn tests(files: &Files) -> Vec<(SourceId, Value<'_>)> {
+    tests_in(files.iter())
+}
+
+/// All documents with tests of a snapshot.
+pub fn tests_of(snapshot: &Snapshot) -> Vec<(SourceId, Value<'_>)> {
+    let sources = snapshot.companion::<TestFiles>().into_iter().flat_map(|files| &files.0);
+    tests_in(sources.filter_map(|source| Some((*source, snapshot.files().get(*source)?))))
+}
+
+fn tests_in<'f>(files: impl Iterator<Item = (SourceId, &'f File)>) -> Vec<(SourceId, Value<'f>)> {
     // What is wrong with the other documents is said where they are read.
-    Documents::of(files.iter(), Kustomizations::none(), &mut Diagnostics::default()).tests
+    Documents::of(files, Kustomizations::none(), &mut Diagnostics::default()).tests
 }
 
 /// Whether a document has tests. A misspelt word is a mistake in the tests, and told where they are run.

@@ -7,12 +7,11 @@ use upheld_dialects::access::Edition;
 use upheld_dialects::access::arrivals::{Arrival, Arrived};
 use upheld_dialects::access::decider::Decider;
 use upheld_dialects::comply::questions::{AuditQuestion, ChangeRequest};
-use upheld_dialects::recognise::tests;
 use upheld_dialects::shape::Checker;
 use upheld_engine::decide::{Maybe, Request};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
-use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, Timestamp};
+use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, SourceId, Timestamp};
 
 use super::invariants::{Form as InvariantForm, Invariant};
 use super::parts::{Part, Parts};
@@ -96,11 +95,11 @@ pub(super) struct Setting {
     pub(super) now: Timestamp,
 }
 
-/// Reads all tests.
-pub(super) fn read(files: &Files, setting: Setting, found: &mut Diagnostics) -> Vec<Case> {
+/// Reads the tests of some documents.
+pub(super) fn read(documents: Vec<(SourceId, Value<'_>)>, setting: Setting, found: &mut Diagnostics) -> Vec<Case> {
     let mut cases = Vec::new();
     let around = around();
-    for (source, document) in tests(files) {
+    for (source, document) in documents {
         Checker::new(source, found).check(document, &around);
         let parts = Parts::new(source, setting.edition, document.get("fixtures"), found);
         let now = moment(source, document, found).unwrap_or(setting.now);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use upheld_engine::{Companions, Described, Difference, Identity, PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, Diagnostics, Fault, File, Files, NodeRef, SourceId, Symbols};
 
-use super::{Documents, Kustomizations, Reading, Recognised, SetAside};
+use super::{Documents, Kustomizations, Reading, Recognised, SetAside, TestFiles};
 use crate::dialect::{Known, Side, dialects};
 
 /// What was recognised before, without errors.
@@ -71,6 +71,7 @@ impl<'b> Before<'b> {
         readers.take_all(&gone, Side::Gone, &mut old);
         readers.take_all(&came, Side::Came, &mut new);
         readers.finish(&mut new)?;
+        new.keep(snapshot.companion::<TestFiles>().cloned().unwrap_or_default().after(changed, &came));
         new.check_schemas(reading, files, &came, |source| changed.contains(&source));
         let Recognised { draft, set_aside, aside, documents: read, indexed, companions, mut diagnostics, .. } = new;
         let (objects, policies) = (draft.objects.into_vec(), draft.policies.into_vec());

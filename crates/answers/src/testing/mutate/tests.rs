@@ -94,7 +94,8 @@ fn survivors_leave_every_test_as_it_was_and_all_others_change_one() {
         let loaded = loaded(&[POLICIES, TESTS, settings]);
         let (snapshot, options) = (&loaded.snapshot, Options::at(Timestamp(0)));
         let world = World::new(snapshot, &options);
-        let cases = read(snapshot.files(), setting(&options), &mut Diagnostics::default());
+        let cases =
+            read(upheld_dialects::recognise::tests_of(snapshot), setting(&options), &mut Diagnostics::default());
         let before = states(&world, &cases, None);
         // The plainest way: every case is asked of every change, whether it is about the policy or not.
         let (mut noticed, mut survived) = (0, Vec::new());
