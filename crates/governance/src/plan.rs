@@ -66,14 +66,23 @@ impl Organisation {
     }
 
     fn take(&mut self, now: Timestamp, steps: &[Step]) -> Plan {
-        let before = self.violations(&Filter::default(), now);
+        let was = self.clone();
         let (mut clock, mut decisions) = (now, Vec::with_capacity(steps.len()));
         for (actor, action) in steps {
             let tried = self.commit(clock, actor, action);
             clock = tried.at;
             decisions.push(self.decision(tried));
         }
-        compare(decisions, &before, &self.violations(&Filter::default(), clock))
+        let all = Filter::default();
+        let passes = |own: &Self| own.comply.next_turn(now).is_some_and(|turn| turn <= clock);
+        // What both share violates in both, unless time passed that judges it otherwise.
+        let [before, after] = if passes(&was) || passes(self) {
+            [was.violations(&all, now), self.violations(&all, clock)]
+        } else {
+            [was.violations_unlike(self, &all, now), self.violations_unlike(&was, &all, clock)]
+        };
+        let plan = compare(decisions, &before, &after);
+        Plan { kept: was.comply.violation_count() - plan.removed.len(), ..plan }
     }
 }
 
