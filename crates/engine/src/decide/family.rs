@@ -31,6 +31,7 @@ use super::load::Load;
 use super::path::{PathReading, Readings};
 use super::request::{NormalizedRequest, Path, Request};
 use super::rule::{Rule, Set, Status};
+use super::shortfall::Shortfall;
 use super::tally::Tally;
 use super::truth::Truth;
 use super::value::{Algorithm, Combined, Effect, PossibleEffect, Rank, Unknowns, Value, Vote};
@@ -272,22 +273,23 @@ impl Family for Decide {
         witness: &mut W,
         mut sit: impl FnMut(Place, Fit<Measure>),
     ) {
-        let Some(rule) = self.rule(entry) else { return };
-        if rule.status == Status::Off {
-            witness.off(entry, || Reason::new(Code::DecideOff, &[]));
-            return;
-        }
         let mut room = Readings::default();
         let asked = self.asked(question, &mut room);
-        let target = rule.target.covers(asked);
-        if target == Truth::False {
-            let examined = Examined::of(rule, asked);
-            witness.miss(entry, examined.distance(), || Reason::new(examined.first_code(), &[]));
-            return;
+        self.hold(entry, asked, witness, &mut sit);
+    }
+
+    fn sweep<W: Witness<Measure>>(
+        &self,
+        question: &Self::Question<'_>,
+        witness: &mut W,
+        mut sit: impl FnMut(EntryId, Place, Fit<Measure>),
+    ) {
+        // The path is read once, and not for each policy.
+        let mut room = Readings::default();
+        let asked = self.asked(question, &mut room);
+        for entry in self.entries() {
+            self.hold(entry, asked, witness, &mut |place, fit| sit(entry, place, fit));
         }
-        let measure = measured(rule, target, asked);
-        let fit = if measure.applies() == Truth::Error { Fit::Unknown(measure) } else { Fit::Yes(measure) };
-        sit(Place::default(), fit);
     }
 
     fn resolve<W: Witness<Measure>>(
@@ -336,6 +338,30 @@ impl Family for Decide {
 }
 
 impl Decide {
+    /// Holds one policy against a request.
+    fn hold<W: Witness<Measure>>(
+        &self,
+        entry: EntryId,
+        asked: NormalizedRequest<'_>,
+        witness: &mut W,
+        sit: &mut impl FnMut(Place, Fit<Measure>),
+    ) {
+        let Some(rule) = self.rule(entry) else { return };
+        if rule.status == Status::Off {
+            witness.off(entry, || Reason::new(Code::DecideOff, &[]));
+            return;
+        }
+        let target = rule.target.covers(asked);
+        if target == Truth::False {
+            let distance = Shortfall::of(rule, asked).parts;
+            witness.miss(entry, distance, || Reason::new(Shortfall::code(rule, asked), &[]));
+            return;
+        }
+        let measure = measured(rule, target, asked);
+        let fit = if measure.applies() == Truth::Error { Fit::Unknown(measure) } else { Fit::Yes(measure) };
+        sit(Place::default(), fit);
+    }
+
     /// Whether nothing can be told of a request as a whole: the original would fail on it.
     fn ends_in_error(&self, request: &Request) -> bool {
         match self.strictness {
