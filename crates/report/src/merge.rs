@@ -93,9 +93,7 @@ pub fn explain(asked: &AskedLayers<'_>) -> Option<Report> {
     // Why others do not match is for those who look closely.
     let ruling = match asked.look {
         // The headline may name the one that comes closest.
-        Look::Full => {
-            Ruling::nearest(asked.merge, &question, asked.skipped.most().max(1), |_, _, distance| distance)
-        }
+        Look::Full => Ruling::nearest(asked.merge, &question, asked.skipped.most().max(1), |_, _, distance| distance),
         Look::Brief => Ruling::matched(asked.merge, &question),
     };
     Some(Reporter { asked, question, ruling: &ruling }.report().with_skipped(asked.skipped))

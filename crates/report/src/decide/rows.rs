@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value as Json, json};
 use upheld_engine::decide::{
-    By, Decide, Doubtful, Effect, Examined, ExaminedPart, Measure, Miss, Outcome as Decision, Readings, Rule, Shortfall,
-    Speaking, SpeaksBy, Truth,
+    By, Decide, Doubtful, Effect, Examined, ExaminedPart, Measure, Miss, Outcome as Decision, Readings, Rule,
+    Shortfall, Speaking, SpeaksBy, Truth,
 };
 use upheld_engine::words;
 use upheld_engine::{Candidate as Ruled, EntryId, PolicyKind, Ruling};
