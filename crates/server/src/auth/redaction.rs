@@ -243,6 +243,17 @@ mod tests {
     }
 
     #[test]
+    fn p8_what_must_not_be_seen_is_not_counted_among_those_that_are_not_listed() {
+        let skipped = |name: &str| json!({"state": "SKIP", "policy": name, "reason": {"text": "no match"}});
+        let all = ["secret-1", "open-1", "secret-2", "open-2", "open-3"].map(skipped);
+        let mut given = json!({"answers": [{"kind": "TrafficLog", "about": {"scope": "default"}, "candidates": all}]});
+        redact(&mut given, &|_, _, name| !name.starts_with("secret"));
+        with_skipped(&mut given, Skipped::AtMost(1));
+        let answer = &given["answers"][0];
+        assert_eq!((&answer["candidates"], &answer["leftOut"]), (&json!([skipped("open-1")]), &json!(2)));
+    }
+
+    #[test]
     fn an_explanation_of_a_part_is_that_of_the_part_wherever_it_holds() {
         let report = |result: &str, policy: &str| {
             json!({"kind": "TrafficLog", "about": {"scope": "default"}, "verdict": "set", "outcome": "decided",
