@@ -15,11 +15,10 @@ mod tell;
 
 use std::sync::Arc;
 
-use upheld_model::{Code, Pages, Reason};
+use upheld_model::Pages;
 
 pub use self::change::RuleChange;
 pub use self::measure::Measure;
-use self::measure::measured;
 pub use self::members::{Rules, RulesIter};
 use self::numbering::Numbering;
 use self::order::Order;
@@ -31,7 +30,6 @@ use super::load::Load;
 use super::path::{PathReading, Readings};
 use super::request::{NormalizedRequest, Path, Request};
 use super::rule::{Rule, Set, Status};
-use super::shortfall::Shortfall;
 use super::tally::Tally;
 use super::truth::Truth;
 use super::value::{Algorithm, Combined, Effect, PossibleEffect, Rank, Unknowns, Value, Vote};
@@ -338,30 +336,6 @@ impl Family for Decide {
 }
 
 impl Decide {
-    /// Holds one policy against a request.
-    fn hold<W: Witness<Measure>>(
-        &self,
-        entry: EntryId,
-        asked: NormalizedRequest<'_>,
-        witness: &mut W,
-        sit: &mut impl FnMut(Place, Fit<Measure>),
-    ) {
-        let Some(rule) = self.rule(entry) else { return };
-        if rule.status == Status::Off {
-            witness.off(entry, || Reason::new(Code::DecideOff, &[]));
-            return;
-        }
-        let target = rule.target.covers(asked);
-        if target == Truth::False {
-            let distance = Shortfall::of(rule, asked).parts;
-            witness.miss(entry, distance, || Reason::new(Shortfall::code(rule, asked), &[]));
-            return;
-        }
-        let measure = measured(rule, target, asked);
-        let fit = if measure.applies() == Truth::Error { Fit::Unknown(measure) } else { Fit::Yes(measure) };
-        sit(Place::default(), fit);
-    }
-
     /// Whether nothing can be told of a request as a whole: the original would fail on it.
     fn ends_in_error(&self, request: &Request) -> bool {
         match self.strictness {
