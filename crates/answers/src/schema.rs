@@ -33,7 +33,12 @@ pub fn report() -> Shape {
         required("fields", list(field()), "the result field by field"),
         optional("rung", rung(), "the rung that decided"),
         optional("ranking", phrase(), "how ranking went"),
-        required("candidates", list(candidate()), "all policies that were looked at, best first"),
+        required(
+            "candidates",
+            list(candidate()),
+            "policies that were looked at, best first; of those that do not match, the nearest",
+        ),
+        optional("leftOut", Shape::Integer, "how many other policies do not match; none where it is left out"),
         optional("default", default(), "what stands when no policy applies"),
         required("notes", list(phrase()), "what else is worth knowing"),
         optional("next", names(), "commands that lead on from here"),

@@ -10,7 +10,7 @@ use upheld_dialects::dialect::Listing;
 use upheld_dialects::dialects;
 use upheld_engine::Snapshot;
 use upheld_model::{Diagnostic, Fault, Policy};
-use upheld_report::{At, Field, Refused, Report};
+use upheld_report::{At, Field, Refused, Report, Skipped};
 
 use crate::all_pairs::tally;
 use crate::shown::node_of;
@@ -81,7 +81,8 @@ impl World<'_> {
         let mut counted =
             Counted { document: Document::of(snapshot, found), all: Survival::default(), fields: BTreeMap::new() };
         for Asked { words, mesh, count } in questions {
-            let options = Options { mesh: mesh.or(self.options().mesh.clone()), ..self.options().clone() };
+            let mesh = mesh.or(self.options().mesh.clone());
+            let options = Options { mesh, skipped: Skipped::AtMost(0), ..self.options().clone() };
             let world = World::new(snapshot, &options);
             let Ok(answer) = world.question(&words).and_then(|question| world.answer(&question)) else { continue };
             for report in &answer.reports {

@@ -34,7 +34,8 @@ use self::select::select;
 pub use self::shapes::document;
 use crate::progress::Progress;
 use crate::report::{
-    At, Depth, Difference, INVARIANT, Proved, Report, Summary, TestReport, TestState, Tested, decide, request_document,
+    At, Depth, Difference, INVARIANT, Proved, Report, Skipped, Summary, TestReport, TestState, Tested, decide,
+    request_document,
 };
 use crate::world::World;
 use upheld_dialects::access::arrivals::Arrived;
@@ -255,7 +256,10 @@ impl Runner<'_, '_> {
         case: &Case,
         tested: &mut Tested,
     ) -> Result<(), Refused> {
-        let world = World::new(self.world.snapshot(), options);
+        // What a case expects may be about any policy.
+        let skipped = if case.looks_closely() { Skipped::All } else { options.skipped };
+        let options = Options { skipped, ..options.clone() };
+        let world = World::new(self.world.snapshot(), &options);
         let answer = world.question(question).and_then(|question| world.answer(&question))?;
         if let Some(counter) = &mut self.counter {
             counter.reports(&answer.reports);

@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 use upheld_loader::load::Loaded;
 use upheld_model::{Diagnostic, Fault, Side, State};
-use upheld_report::{At, Phrase, Refused, Report, Shifts};
+use upheld_report::{At, Phrase, Refused, Report, Shifts, Skipped};
 
 use crate::shifts::shifts;
 use crate::shown::shown;
-use crate::{Question, World};
+use crate::{Options, Question, World};
 
 /// So many edits of selectors are made one after the other.
 const MOST_EDITS: usize = 6;
@@ -69,6 +69,12 @@ impl WhyNot {
 impl World<'_> {
     /// Why a policy does not count for a question, and what would let it. `loaded` is what this world was read from.
     pub fn why_not(&self, loaded: &Loaded, policy: &str, question: &Question) -> Result<WhyNot, Refused> {
+        // The policy may be any of those that do not match.
+        let options = Options { skipped: Skipped::All, ..self.options().clone() };
+        World::new(self.snapshot(), &options).why_one_does_not(loaded, policy, question)
+    }
+
+    fn why_one_does_not(&self, loaded: &Loaded, policy: &str, question: &Question) -> Result<WhyNot, Refused> {
         let found = shown(self.snapshot(), policy, self.options().mesh.as_deref())?;
         let answer = self.answer(question)?;
         let own = |report: &&Report| {

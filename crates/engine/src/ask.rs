@@ -80,6 +80,18 @@ pub trait Family {
         sit: impl FnMut(Place, Fit<Self::Measure>),
     );
 
+    /// All entries without the index, one after the other. Families that have to read a question before they can check override it.
+    fn sweep<W: Witness<Self::Measure>>(
+        &self,
+        question: &Self::Question<'_>,
+        witness: &mut W,
+        mut sit: impl FnMut(EntryId, Place, Fit<Self::Measure>),
+    ) {
+        for entry in self.entries() {
+            self.check(entry, question, witness, |place, fit| sit(entry, place, fit));
+        }
+    }
+
     /// What the question itself brings along, under ids after those of all entries: it is ranked and folded with what matches.
     #[inline]
     fn own(&self, question: &Self::Question<'_>, sit: impl FnMut(EntryId, Place, Fit<Self::Measure>)) {
@@ -139,9 +151,7 @@ pub fn gather<F: Family, W: Witness<F::Measure>>(
     let Scratch { own, hits } = scratch;
     hits.clear();
     if W::SWEEPS {
-        for entry in family.entries() {
-            family.check(entry, question, witness, |place, fit| hits.push(Hit::new(entry, place, fit)));
-        }
+        family.sweep(question, witness, |entry, place, fit| hits.push(Hit::new(entry, place, fit)));
     } else {
         family.find::<W>(question, own, hits);
     }

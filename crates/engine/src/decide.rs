@@ -33,6 +33,7 @@ pub mod reference;
 pub mod request;
 mod rule;
 pub mod shifts;
+mod shortfall;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -60,6 +61,7 @@ pub use request::{
     Action, Environment, Fact, Facts, Maybe, Names, NormalizedRequest, Path, Request, Resource, Subject, View,
 };
 pub use rule::{ANY_METHOD, Binding, Clause, Duty, Matcher, Member, PathPattern, Rule, Set, Status, Target, Test};
+pub use shortfall::Shortfall;
 pub use tally::Tally;
 pub use truth::Truth;
 pub use value::{Algorithm, Combined, Effect, PossibleEffect, Rank, Unknowns, Value, Vote};

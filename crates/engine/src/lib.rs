@@ -28,6 +28,7 @@ mod order;
 pub mod partition;
 pub mod ruling;
 pub mod select;
+mod shortlist;
 pub mod snapshot;
 #[cfg(test)]
 mod support;

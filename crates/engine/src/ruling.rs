@@ -3,7 +3,7 @@
 use upheld_model::{Code, Reason, State};
 
 use crate::ask::{EntryId, Family, Place, Scratch, ask};
-use crate::witness::{Everything, Matched, Record};
+use crate::witness::{Everything, Matched, Nearest, Record};
 
 /// An entry that was looked at, and what became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +27,10 @@ pub struct Candidate<M> {
 pub struct Ruling<F: Family> {
     /// The answer, the same as the silent evaluation gives.
     pub answer: F::Answer,
-    /// All candidates: those that count, then the beaten ones by rank, then the others, nearest miss first.
+    /// Candidates: those that count, then the beaten ones by rank, then the others, nearest miss first.
     pub candidates: Vec<Candidate<F::Measure>>,
+    /// How many of the others were looked at and are no candidates here.
+    pub left_out: usize,
     /// What stands when nothing matches: a row like the others.
     pub default: DefaultRow,
     /// The rung (from zero) that separated the winner from the runner-up, if there was one.
@@ -51,19 +53,39 @@ impl<F: Family> Ruling<F> {
     pub fn explain(family: &F, question: &F::Question<'_>) -> Self {
         let mut witness = Everything::default();
         let answer = ask(family, question, &mut Scratch::default(), &mut witness);
-        Self::new(answer, witness.0)
+        Self::new(answer, sorted(witness.0), 0)
+    }
+
+    /// The same, with so many of those that do not match: the first ones by a key, which is made of their state and distance.
+    /// The others are counted.
+    pub fn nearest<K: Ord>(
+        family: &F,
+        question: &F::Question<'_>,
+        most: usize,
+        key: impl Fn(State, EntryId, u32) -> K,
+    ) -> Self {
+        let mut witness = Nearest::new(most, key);
+        let answer = ask(family, question, &mut Scratch::default(), &mut witness);
+        let (record, left_out) = witness.heard();
+        Self::new(answer, record, left_out)
     }
 
     /// Asks through the index and records those that match.
     pub fn matched(family: &F, question: &F::Question<'_>) -> Self {
         let mut witness = Matched::default();
         let answer = ask(family, question, &mut Scratch::default(), &mut witness);
-        Self::new(answer, witness.0)
+        Self::new(answer, sorted(witness.0), 0)
     }
 
-    fn new(answer: F::Answer, record: Record<F::Measure>) -> Self {
-        let Record { mut candidates, decided, notes } = record;
-        candidates.sort_by_key(|candidate| (candidate.state, candidate.distance));
+    /// Without those that do not match, of which there are so many.
+    #[must_use]
+    pub fn without_others(mut self, others: usize) -> Self {
+        self.candidates.retain(|candidate| candidate.state.matched());
+        Self { left_out: others, ..self }
+    }
+
+    fn new(answer: F::Answer, record: Record<F::Measure>, left_out: usize) -> Self {
+        let Record { candidates, decided, notes } = record;
         let any = |states: &[State]| candidates.iter().any(|candidate| states.contains(&candidate.state));
         let (state, code) = if any(&[State::Won, State::Kept, State::Hard, State::Soft, State::Pass]) {
             (State::Lost, Code::DefaultNotReached)
@@ -73,11 +95,17 @@ impl<F: Family> Ruling<F> {
             (State::Won, Code::DefaultStands)
         };
         let default = DefaultRow { state, reason: Reason::new(code, &[]) };
-        Self { answer, candidates, default, decided, notes }
+        Self { answer, candidates, left_out, default, decided, notes }
     }
 
     /// The candidates in one state.
     pub fn in_state(&self, state: State) -> impl Iterator<Item = &Candidate<F::Measure>> {
         self.candidates.iter().filter(move |candidate| candidate.state == state)
     }
+}
+
+/// A record with candidates by state and distance.
+fn sorted<M>(mut record: Record<M>) -> Record<M> {
+    record.candidates.sort_by_key(|candidate| (candidate.state, candidate.distance));
+    record
 }

@@ -2,8 +2,31 @@
 
 use upheld_model::{Draft, Files, NodeRef, SourceId, Sym};
 
+use std::fmt::Debug;
+
+use crate::ask::Family;
 use crate::kind::{Choices, PolicyKind};
+use crate::ruling::Ruling;
 use crate::snapshot::{Indexed, Snapshot};
+
+/// How nearest rulings differ from the one that has everything: each is its beginning, and counts the rest.
+pub(crate) fn differing<F: Family<Answer: Debug, Measure: Debug + PartialEq>>(
+    family: &F,
+    question: &F::Question<'_>,
+) -> Option<String> {
+    let all = Ruling::explain(family, question);
+    let (matching, others): (Vec<_>, Vec<_>) =
+        all.candidates.iter().copied().partition(|candidate| candidate.state.matched());
+    (0..others.len() + 2).find_map(|most| {
+        let few = Ruling::nearest(family, question, most, |_, _, distance| distance);
+        let expected: Vec<_> = matching.iter().chain(others.iter().take(most)).copied().collect();
+        let is_alike = few.candidates == expected
+            && few.left_out == others.len().saturating_sub(most)
+            && (few.default, few.decided, &few.notes) == (all.default, all.decided, &all.notes)
+            && format!("{:?}", few.answer) == format!("{:?}", all.answer);
+        (!is_alike).then(|| format!("{most} of {}: {:?} for {expected:?}", others.len(), few.candidates))
+    })
+}
 
 /// Where things stand that were written nowhere.
 pub(crate) const NOWHERE: NodeRef = NodeRef { source: SourceId::FIRST, node: 0 };

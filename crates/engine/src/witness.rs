@@ -4,6 +4,7 @@ use upheld_model::{Reason, State};
 
 use crate::ask::{EntryId, Hit, Place};
 use crate::ruling::Candidate;
+use crate::shortlist::Shortlist;
 
 /// Told about every step; the compiler removes the calls for [`Silent`].
 pub trait Witness<M> {
@@ -109,4 +110,68 @@ recording! {
 recording! {
     /// Records everything, also why the others do not match: for `explain`.
     Everything, sweeps: true
+}
+
+/// Records what [`Everything`] does, but of those that do not match or do not count only the first few by a key; the others are
+/// counted, and no reason is made for them.
+#[derive(Debug)]
+pub struct Nearest<M, K, F> {
+    record: Record<M>,
+    others: Shortlist<(State, K), Candidate<M>>,
+    key: F,
+}
+
+impl<M, K: Ord, F: Fn(State, EntryId, u32) -> K> Nearest<M, K, F> {
+    /// So many at most. The key is made of the state, the entry and its distance.
+    pub fn new(most: usize, key: F) -> Self {
+        Self { record: Record::default(), others: Shortlist::of(most), key }
+    }
+
+    /// What was heard, and how many others there are.
+    pub fn heard(self) -> (Record<M>, usize) {
+        let (mut record, left_out) = (self.record, self.others.left_out());
+        record.candidates.sort_by_key(|candidate| candidate.state);
+        record.candidates.extend(self.others.into_items());
+        (record, left_out)
+    }
+
+    fn hear(
+        &mut self,
+        (entry, place, measure): (EntryId, Place, Option<M>),
+        state: State,
+        distance: u32,
+        why: impl FnOnce() -> Reason,
+    ) {
+        let candidate = || Candidate { entry, place, state, measure, distance, reason: why() };
+        if state.matched() {
+            self.record.candidates.push(candidate());
+        } else {
+            self.others.offer((state, (self.key)(state, entry, distance)), candidate);
+        }
+    }
+}
+
+impl<M: Copy, K: Ord, F: Fn(State, EntryId, u32) -> K> Witness<M> for Nearest<M, K, F> {
+    const RECORDS: bool = true;
+    const SWEEPS: bool = true;
+
+    fn state(&mut self, hit: &Hit<M>, state: State, why: impl FnOnce() -> Reason) {
+        self.hear((hit.entry, hit.place, Some(hit.measure)), state, 0, why);
+    }
+
+    fn miss(&mut self, entry: EntryId, distance: u32, why: impl FnOnce() -> Reason) {
+        self.hear((entry, Place::default(), None), State::Skip, distance, why);
+    }
+
+    fn off(&mut self, entry: EntryId, why: impl FnOnce() -> Reason) {
+        self.hear((entry, Place::default(), None), State::Off, 0, why);
+    }
+
+    fn decided(&mut self, rung: usize) {
+        self.record.decided = Some(rung);
+    }
+
+    fn note(&mut self, why: impl FnOnce() -> Reason) {
+        self.record.notes.push(why());
+    }
 }

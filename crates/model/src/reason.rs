@@ -32,6 +32,11 @@ impl State {
     pub const ALL: [Self; 9] =
         [Self::Won, Self::Kept, Self::Hard, Self::Soft, Self::Pass, Self::Lost, Self::Unknown, Self::Skip, Self::Off];
 
+    /// Whether it matches, as far as is known.
+    pub fn matched(self) -> bool {
+        !matches!(self, Self::Skip | Self::Off)
+    }
+
     /// The word that users see.
     pub fn word(self) -> &'static str {
         match self {

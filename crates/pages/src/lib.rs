@@ -45,7 +45,6 @@ pub use self::lists::{Sort, code, codes, kinds, list, search, thing as address_o
 pub use self::pairs::connections;
 pub use self::policy::{Beside, thing};
 pub use self::problem::{diagnostics, problem, sign_in};
-pub use self::report::MOST_SKIPPED;
 pub use self::review::{changes, findings};
 pub use self::shell::{Around, Health, Medium, Page, Reader, Section};
 pub use self::whatif::{Supposing, supposition};

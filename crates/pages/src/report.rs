@@ -32,9 +32,7 @@ pub(crate) struct Look<'a> {
 
 /// Where policies are found by what answers call them.
 pub(crate) const FIND: &str = "/find";
-/// Policies that do not match: so many are shown of one report.
-pub const MOST_SKIPPED: usize = 20;
-/// Rows of any other sort.
+/// Rows of policies that match.
 const MOST: usize = 200;
 
 /// A report as a card.
@@ -243,7 +241,7 @@ fn evidence(report: &Json) -> String {
     format!("{looked_at} looked at: {lost} lost, {skipped} did not match")
 }
 
-/// Policies that do not match and were not sent, because nobody would be shown them.
+/// Policies that do not match and are not listed.
 fn left_out(report: &Json) -> usize {
     usize::try_from(report.number("leftOut")).unwrap_or(usize::MAX)
 }
@@ -254,8 +252,8 @@ fn candidates(report: &Json, look: Look<'_>) -> Markup {
     let names = columns(all);
     let (skipped, others): (Vec<&Json>, Vec<&Json>) =
         all.iter().partition(|one| matches!(one.raw("state"), "SKIP" | "OFF"));
-    let shown: Vec<&Json> = others.iter().take(MOST).chain(skipped.iter().take(MOST_SKIPPED)).copied().collect();
-    let left = all.len() - shown.len() + left_out(report);
+    let shown: Vec<&Json> = others.iter().take(MOST).chain(&skipped).copied().collect();
+    let (left, left_out) = (all.len() - shown.len(), left_out(report));
     let default = report.part("default");
     if shown.is_empty() && !default.has("state") {
         return html! {};
@@ -298,6 +296,12 @@ fn candidates(report: &Json, look: Look<'_>) -> Markup {
             }
         }
         @if left > 0 { p.more { "and " (left) " more; the JSON has all of them" } }
+        @if left_out > 0 {
+            p.more {
+                "and " (left_out) " more that " @if left_out == 1 { "does" } @else { "do" } " not match"
+                @if let Some(asked) = look.asked { "; " a href=(asked.clone().with("skipped", "all")) { "list them all" } }
+            }
+        }
     }
 }
 

@@ -6,10 +6,10 @@ use serde_json::Value as Json;
 use upheld_engine::Snapshot;
 use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::Span;
-use upheld_model::{Diagnostic, Fault, Files, Label, NodeRef, SourceId, State, Value};
+use upheld_model::{Diagnostic, Fault, Files, Label, NodeRef, SourceId, Value};
 
 use crate::stamp::{self, Stamp};
-use crate::{At, Outcome, Report};
+use crate::{At, Outcome, Report, Skipped};
 
 /// All reports that a question leads to.
 #[derive(Debug, Default)]
@@ -120,20 +120,11 @@ impl Answer {
         stamp::document(snapshot, "Explanation", &self.reports)
     }
 
-    /// With so many of the policies that do not match in each report, for whoever looks at no more; and how many were left out of each.
+    /// With so many of the policies that do not match in each report.
     #[must_use]
-    pub fn with_skipped(mut self, most: usize) -> (Self, Vec<usize>) {
-        let left = self.reports.iter_mut().map(|report| {
-            let (before, mut told) = (report.candidates.len(), 0);
-            report.candidates.retain(|candidate| {
-                let skipped = matches!(candidate.state, State::Skip | State::Off);
-                told += usize::from(skipped);
-                !skipped || told <= most
-            });
-            before - report.candidates.len()
-        });
-        let left = left.collect();
-        (self, left)
+    pub fn with_skipped(mut self, skipped: Skipped) -> Self {
+        self.reports = self.reports.into_iter().map(|report| report.with_skipped(skipped)).collect();
+        self
     }
 
     /// Where the answer comes from.

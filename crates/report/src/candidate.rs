@@ -8,7 +8,7 @@ use upheld_engine::ladder::Column;
 use upheld_engine::{PolicyKind, Rung, Snapshot};
 use upheld_model::State;
 
-use super::{At, Field, Phrase};
+use super::{At, Field, Phrase, is_zero};
 
 /// A policy that was looked at.
 #[derive(Clone, Debug, Serialize, PartialEq)]
@@ -44,7 +44,7 @@ pub struct Candidate {
 impl Candidate {
     /// Whether it matches, as far as is known.
     pub fn matched(&self) -> bool {
-        !matches!(self.state, State::Skip | State::Off)
+        self.state.matched()
     }
 
     /// Whether the result comes from it.
@@ -151,9 +151,4 @@ impl DefaultRow {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde wants")]
 fn word<S: Serializer>(state: &State, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(state.word())
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde wants")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }

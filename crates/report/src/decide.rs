@@ -14,10 +14,10 @@ use upheld_model::State;
 
 pub use self::changes::{PatchOperation, WouldFlip};
 pub use self::detail::{DecisionDetail, Otherwise};
-use self::rows::missed;
+use self::rows::{Rows, missed};
 use super::decision::uncertain;
 use super::request::asked;
-use super::{About, Candidate, Detail, Family, Holds, Outcome, Phrase, Report, Sentence, Verdict};
+use super::{About, Candidate, Detail, Family, Holds, Outcome, Phrase, Report, Sentence, Skipped, Verdict};
 use crate::sentences::{Closest, Could, Doubt, Preference, Rivalry};
 use crate::stamp::edition;
 
@@ -34,11 +34,11 @@ pub enum Depth {
 
 /// Decides a request and reports it.
 pub fn decide(snapshot: &Snapshot, kind: KindId, decide: &Decide, request: &Request, depth: Depth) -> Report {
-    let about = About { what: what(request), ..About::default() };
-    decide_about(snapshot, kind, decide, request, about, depth)
+    decide_about(snapshot, kind, decide, request, About::request(request), depth, Skipped::All)
 }
 
-/// The same for a request that stands for something else, in words of its own: what it is, and at which place it is decided.
+/// The same for a request that stands for something else, in words of its own: what it is, and at which place it is decided; with so
+/// many of the policies that do not match.
 pub fn decide_about(
     snapshot: &Snapshot,
     kind: KindId,
@@ -46,14 +46,15 @@ pub fn decide_about(
     request: &Request,
     about: About,
     depth: Depth,
+    skipped: Skipped,
 ) -> Report {
     let mut scratch = Scratch::default();
     let decided = ask(decide, &request, &mut scratch, &mut Silent);
     let hits = scratch.hits();
-    Reporter { snapshot, kind: snapshot.kind(kind), decide, request, about, decided, hits }.report(depth)
+    Reporter { snapshot, kind: snapshot.kind(kind), decide, request, about, skipped, decided, hits }.report(depth)
 }
 
-/// Reports a decision that was made already, given all policies that matched.
+/// Reports a decision that was made already, given all policies that matched, with so many of those that do not.
 pub fn report_decision(
     snapshot: &Snapshot,
     kind: KindId,
@@ -61,9 +62,17 @@ pub fn report_decision(
     request: &Request,
     decided: Decided,
     hits: &[Hit<Measure>],
+    skipped: Skipped,
 ) -> Report {
-    let about = About { what: what(request), ..About::default() };
-    Reporter { snapshot, kind: snapshot.kind(kind), decide, request, about, decided, hits }.report(Depth::All)
+    let (kind, about) = (snapshot.kind(kind), About::request(request));
+    Reporter { snapshot, kind, decide, request, about, skipped, decided, hits }.report(Depth::All)
+}
+
+impl About {
+    /// A request, by what it says of itself.
+    pub fn request(request: &Request) -> Self {
+        Self { what: what(request), ..Self::default() }
+    }
 }
 
 /// A decision in the words that tests use: `permit` by `admins`, or by `(default)`.
@@ -81,6 +90,7 @@ struct Reporter<'a> {
     decide: &'a Decide,
     request: &'a Request,
     about: About,
+    skipped: Skipped,
     decided: Decided,
     hits: &'a [Hit<Measure>],
 }
@@ -91,7 +101,7 @@ impl Reporter<'_> {
         let all = depth == Depth::All;
         let by_policy = matches!(self.decided.by, By::Policy(_) | By::Algorithm);
         let looks = all || (depth == Depth::Headline && !by_policy);
-        let candidates = if looks { self.candidates() } else { Vec::new() };
+        let rows = looks.then(|| self.rows(if all { self.skipped.most() } else { 1 }));
         let verdict = match self.decided.outcome {
             Decision::Permit => Verdict::Permit,
             Decision::Deny => Verdict::Deny,
@@ -99,12 +109,14 @@ impl Reporter<'_> {
             Decision::Foreign => Verdict::Foreign,
         };
         let decider = self.decider().map(|entry| self.name(entry));
+        let headline = self.headline(rows.as_ref()).into();
+        let Rows { candidates, left_out } = rows.filter(|_| all).unwrap_or_default();
         Report {
             family: Family::Decide,
             kind: kind.map(|kind| self.snapshot.text(kind.name).to_owned()).unwrap_or_default(),
             semantics: kind.and_then(|kind| edition(self.snapshot, kind)).map(str::to_owned),
             about: About { request: Some(asked(self.request)), ..self.about.clone() },
-            headline: self.headline(&candidates).into(),
+            headline,
             verdict,
             outcome: match self.decided.by {
                 By::Policy(_) | By::Algorithm => Outcome::Decided,
@@ -118,7 +130,8 @@ impl Reporter<'_> {
             rung: None,
             ranking: None,
             default: Some(self.default_row(looks)),
-            candidates: if all { candidates } else { Vec::new() },
+            candidates,
+            left_out,
             notes: self.notes().into_iter().map(Phrase::from).collect(),
             next: Vec::new(),
             detail: Some(Detail::Decision(Box::new(self.detail(depth)))),
@@ -143,7 +156,7 @@ impl Reporter<'_> {
 
 impl Reporter<'_> {
     /// The sentence that answers.
-    fn headline(&self, candidates: &[Candidate]) -> Sentence {
+    fn headline(&self, rows: Option<&Rows>) -> Sentence {
         let (place, decision) = (self.about.place.clone(), self.decided.outcome.word().to_owned());
         match self.decided.by {
             By::Policy(entry) => {
@@ -153,9 +166,9 @@ impl Reporter<'_> {
                 });
                 Sentence::Decided { place, decision, policy: self.name(entry), rivalry }
             }
-            By::Default => self.by_default(decision, candidates),
+            By::Default => self.by_default(decision, rows),
             By::Algorithm => self.by_set(decision),
-            By::Nobody => Sentence::Doubtful { place, could: could(&self.decided), doubt: self.doubt(candidates) },
+            By::Nobody => Sentence::Doubtful { place, could: could(&self.decided), doubt: self.doubt(rows) },
         }
     }
 
@@ -192,20 +205,15 @@ impl Reporter<'_> {
         }
     }
 
-    fn by_default(&self, decision: String, candidates: &[Candidate]) -> Sentence {
-        let opposes = |candidate: &&Candidate| {
-            let effect = candidate.facts.iter().find(|fact| fact.name == "effect").and_then(|fact| fact.value.as_str());
-            candidate.state == State::Skip && effect != Some(self.decided.outcome.word())
-        };
-        let nearest = candidates.iter().find(opposes).map(|candidate| {
+    fn by_default(&self, decision: String, rows: Option<&Rows>) -> Sentence {
+        let nearest = rows.and_then(|rows| self.nearest_rival(rows)).map(|candidate| {
             let clauses = || candidate.facts.iter().filter_map(|fact| fact.holds);
-            (candidate, clauses().filter(|holds| *holds == Holds::Yes).count(), clauses().count())
+            let (fits, all) = (clauses().filter(|holds| *holds == Holds::Yes).count(), clauses().count());
+            (candidate, fits, all)
         });
         let nearest = nearest.filter(|(_, fits, _)| *fits > 0);
-        let closest = nearest
-            .as_ref()
-            .map(|(candidate, ..)| Closest { policy: candidate.policy.clone(), because: candidate.reason.clone() });
-        let (fits, clauses) = nearest.map_or((0, 0), |(_, fits, clauses)| (fits, clauses));
+        let (fits, clauses) = nearest.as_ref().map_or((0, 0), |(_, fits, clauses)| (*fits, *clauses));
+        let closest = nearest.map(|(candidate, ..)| Closest { policy: candidate.policy, because: candidate.reason });
         let (place, policies) = (self.about.place.clone(), self.decide.rules().len());
         let uncertain = self.uncertain();
         Sentence::ByDefault { place, decision, policies, closest, fits, clauses, uncertain }
@@ -230,16 +238,14 @@ impl Reporter<'_> {
         }
     }
 
-    fn doubt(&self, candidates: &[Candidate]) -> Doubt {
+    fn doubt(&self, rows: Option<&Rows>) -> Doubt {
         if let Some(entry) = self.decide.failing(self.request) {
             return Doubt::Policy(self.unknown(Doubtful::Policy(entry)));
         }
         if self.decide.takes_too_much(self.hits) {
             return Doubt::Steps(self.decide.load().most_steps());
         }
-        if candidates.is_empty() {
-            return Doubt::NotLookedInto;
-        }
+        let Some(rows) = rows else { return Doubt::NotLookedInto };
         match self.decide.culprits(self.request, self.hits).first() {
             Some(doubtful) => {
                 let unknown = self.unknown(*doubtful);
@@ -254,7 +260,7 @@ impl Reporter<'_> {
                 Doubt::Path(format!("can be read as {}, which is not decided alike", self.readings().join(" or ")))
             }
             None => {
-                let conflicting = candidates.iter().filter(|candidate| candidate.state == State::Kept);
+                let conflicting = rows.candidates.iter().filter(|candidate| candidate.state == State::Kept);
                 Doubt::Conflict(conflicting.map(|candidate| (candidate.policy.clone(), effect_of(candidate))).collect())
             }
         }

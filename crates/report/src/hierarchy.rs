@@ -80,6 +80,7 @@ impl Reporter<'_> {
             rung: self.deciding_rung(),
             ranking: Some(self.ranking().into()),
             candidates: self.candidates(),
+            left_out: 0,
             default: None,
             notes: self.notes(),
             next: Vec::new(),

@@ -27,6 +27,7 @@ mod sentences;
 mod several;
 mod shell;
 mod shift;
+mod skipped;
 pub mod stamp;
 mod status;
 mod tested;
@@ -68,6 +69,7 @@ pub use self::shift::{
     Cause, Certainty, Change, ChangedDocument, Comparison, Direction, Example, FieldShift, ReplayCounts, Shift,
     ShiftCounts, ShiftedViolation, Shifts, Size, Standing, Turn,
 };
+pub use self::skipped::Skipped;
 pub use self::stamp::Stamp;
 pub use self::status::{
     AncestorStatus, Condition, FieldStatus, ListenerStatus, ObjectStatus, PolicyStatus, Reference, list as status_list,
@@ -110,8 +112,11 @@ pub struct Report {
     /// How ranking went.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranking: Option<Phrase>,
-    /// All policies that were looked at, best first.
+    /// Policies that were looked at, best first; of those that do not match, the nearest.
     pub candidates: Vec<Candidate>,
+    /// How many other policies do not match; there are none where it is left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: usize,
     /// What becomes of the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<DefaultRow>,
@@ -266,6 +271,18 @@ pub enum Detail {
 }
 
 impl Report {
+    /// With so many of the policies that do not match; the others are counted.
+    #[must_use]
+    pub fn with_skipped(mut self, skipped: Skipped) -> Self {
+        let (before, mut listed) = (self.candidates.len(), 0);
+        self.candidates.retain(|candidate| {
+            listed += usize::from(!candidate.matched());
+            candidate.matched() || listed <= skipped.most()
+        });
+        self.left_out += before - self.candidates.len();
+        self
+    }
+
     /// Who stands, by a word: policies, or what the default is called.
     pub fn standing(&self) -> Vec<&str> {
         match (self.outcome, self.policies.as_slice()) {
@@ -320,6 +337,11 @@ impl Report {
     pub fn is_by_default(&self) -> bool {
         self.default.as_ref().is_some_and(|default| default.state == State::Won)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde wants")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// Names, each once, in the order in which they come.

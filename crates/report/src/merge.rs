@@ -2,10 +2,11 @@
 
 mod weigh;
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use upheld_engine::merge::family::reason;
-use upheld_engine::merge::{About as Facets, Column, Layered, Leaf, Merge, Merged, ResolvedReach, Target};
+use upheld_engine::merge::{About as Facets, Column, Layered, Leaf, Merge, Merged, Question, ResolvedReach, Target};
 use upheld_engine::words::{EndNames, Words, layer_rung_name};
 use upheld_engine::{Candidate as Ruled, EntryId, PolicyId, PolicyKind, Ruling, Snapshot};
 use upheld_model::layers::{Reference, Section};
@@ -15,7 +16,7 @@ use super::fields::set_by;
 use super::sentences::{Closest, Grants, missing_port, other_targets};
 use super::{
     About, At, Candidate, DecidingRung, DefaultRow, Family, Field, Outcome, Overridden, Phrase, Remark, Report,
-    Sentence, Source, brief, each_once,
+    Sentence, Skipped, Source, brief, each_once,
 };
 use crate::stamp::edition;
 
@@ -82,6 +83,8 @@ pub struct AskedLayers<'a> {
     pub part: Option<u32>,
     /// How much is looked into.
     pub look: Look,
+    /// How many policies that do not match are listed.
+    pub skipped: Skipped,
 }
 
 /// Asks and explains. `None` for a kind that has no such facet.
@@ -89,14 +92,16 @@ pub fn explain(asked: &AskedLayers<'_>) -> Option<Report> {
     let question = asked.question()?;
     // Why others do not match is for those who look closely.
     let ruling = match asked.look {
-        Look::Full => Ruling::explain(asked.merge, &question),
+        // The headline may name the one that comes closest.
+        Look::Full => Ruling::nearest(asked.merge, &question, asked.skipped.most().max(1), |_, _, distance| distance),
         Look::Brief => Ruling::matched(asked.merge, &question),
     };
-    Some(Reporter { asked, ruling: &ruling }.report())
+    Some(Reporter { asked, question, ruling: &ruling }.report().with_skipped(asked.skipped))
 }
 
 struct Reporter<'a> {
     asked: &'a AskedLayers<'a>,
+    question: Question<'a>,
     ruling: &'a Ruling<Merge>,
 }
 
@@ -130,6 +135,7 @@ impl Reporter<'_> {
             rung: self.deciding_rung(),
             ranking: self.ranking(outcome).map(Phrase::from),
             candidates: self.ruling.candidates.iter().map(|candidate| self.candidate(candidate)).collect(),
+            left_out: self.ruling.left_out,
             default: Some(self.default_row()),
             notes: self.notes(outcome),
             next: Vec::new(),
@@ -324,9 +330,7 @@ impl Reporter<'_> {
             }
             Outcome::Default => {
                 let means = self.asked.snapshot.text(self.asked.kind.default_means);
-                // Where nothing can be attached, no policy is closer than another.
-                let nowhere = |one: &Ruled<()>| one.reason.code == Code::SkipNoPart;
-                let closest = self.ruling.candidates.first().filter(|_| !self.ruling.candidates.iter().any(nowhere));
+                let closest = self.ruling.candidates.first().filter(|_| !self.is_nowhere());
                 let closest = closest
                     .map(|closest| Closest { policy: self.policy_name(closest.entry), because: self.why(closest) });
                 let means = (means != "no policy of this kind matches").then(|| means.to_owned());
@@ -334,6 +338,16 @@ impl Reporter<'_> {
                 Sentence::NoneMatches { kind, about, means, policies, closest, grants }
             }
         }
+    }
+
+    /// Whether nothing can be attached, so that no policy is closer than another. Nothing is farther than that.
+    fn is_nowhere(&self) -> bool {
+        let farthest = |ruling: &Ruling<Merge>| {
+            ruling.candidates.iter().any(|candidate| candidate.reason.code == Code::SkipNoPart)
+        };
+        farthest(self.ruling)
+            || (self.ruling.left_out > 0
+                && farthest(&Ruling::nearest(self.asked.merge, &self.question, 1, |_, _, distance| Reverse(distance))))
     }
 
     /// Fields that would change if a policy were renamed.

@@ -66,6 +66,7 @@ pub fn relation(kind: &str, semantics: &str, (a, b): (String, String), mut detai
         rung: None,
         ranking: None,
         candidates,
+        left_out: 0,
         default: None,
         notes: Vec::new(),
         next: Vec::new(),

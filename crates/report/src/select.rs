@@ -14,7 +14,7 @@ use upheld_model::{Lookup, Policy, Reason, Side, State, Sym, TagSet};
 use super::sentences::{Closest, Grants as Granting};
 use super::{
     About, At, Candidate, DecidingRung, DefaultRow, Depth, Fact, Family, Field, Outcome, Phrase, Remark, Report,
-    Sentence, Verdict, brief, leaves,
+    Sentence, Skipped, Verdict, brief, leaves,
 };
 use crate::stamp::edition;
 
@@ -44,6 +44,8 @@ pub struct AskedPair<'a> {
     pub destination: Option<End<'a>>,
     /// Whether policies that do not match are of interest, too.
     pub depth: Depth,
+    /// How many of them are listed.
+    pub skipped: Skipped,
     /// Configurations of this kind in a few words, where there are better ones than its fields.
     pub summary: Option<fn(Value<'_>) -> Option<String>>,
 }
@@ -62,11 +64,22 @@ pub fn explain(asked: &AskedPair<'_>) -> Option<Report> {
     };
     let question =
         Question { source: asked.source.map(|end| end.parts), destination: asked.destination.map(|end| end.parts) };
-    let matched = (asked.depth == Depth::Answer).then(|| Ruling::matched(select, &question));
+    let most = if asked.depth == Depth::Answer { 0 } else { asked.skipped.most() };
+    let ruling = ruled(select, &question, most);
+    Some(Reporter { asked, kind, choices, select, ruling: &ruling }.report().with_skipped(Skipped::AtMost(most)))
+}
+
+/// What becomes of a question, with so many of the policies that do not match; the index is enough where none is wanted.
+fn ruled(select: &Select, question: &Question<'_>, most: usize) -> Ruling<Select> {
+    let matched = (most == 0).then(|| Ruling::matched(select, question));
     // Where nothing matches, the answer names what comes closest.
-    let matched = matched.filter(|ruling| ruling.answer.winner.is_some());
-    let ruling = matched.unwrap_or_else(|| Ruling::explain(select, &question));
-    Some(Reporter { asked, kind, choices, select, ruling: &ruling }.report())
+    match matched.filter(|ruling| ruling.answer.winner.is_some()) {
+        Some(ruling) => {
+            let matching: HashSet<EntryId> = ruling.candidates.iter().map(|candidate| candidate.entry).collect();
+            ruling.without_others(select.len() - matching.len())
+        }
+        None => Ruling::nearest(select, question, most.max(1), |_, _, distance| distance),
+    }
 }
 
 struct Reporter<'a> {
@@ -123,6 +136,7 @@ impl Reporter<'_> {
             rung: self.deciding_rung(),
             ranking: self.ranking(outcome).map(Phrase::from),
             candidates: self.ruling.candidates.iter().map(|candidate| self.candidate(candidate)).collect(),
+            left_out: self.ruling.left_out,
             default: Some(self.default_row()),
             notes: self.notes().into_iter().map(Phrase::from).collect(),
             next: Vec::new(),

@@ -66,7 +66,12 @@ pub(crate) fn run(cli: &Cli) -> Exit {
                 return not_answered(&no_answer);
             }
             let Common { verbose, ascii, .. } = cli.common;
+            let wanted = match &cli.command {
+                Command::Explain(explain) => explain.skipped,
+                _ => None,
+            };
             let screen = screen(settings.output.value.format(), settings.color.value, verbose, ascii);
+            let screen = Screen { wanted, ..screen };
             Session { settings, screen, common: &cli.common, server: asked }.run(&cli.command)
         }
         Err(BadSettings { files, diagnostics }) => {
@@ -213,6 +218,7 @@ impl Session<'_> {
             semantics: self.settings.semantics.value.clone(),
             now: decision::now(self).unwrap_or_else(|_| decision::clock()),
             deciding_kind: None,
+            skipped: self.screen.skipped(),
         }
     }
 

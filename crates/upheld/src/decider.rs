@@ -1,7 +1,7 @@
 //! Decisions for enforcement points: typed requests in, outcomes out.
 
 use upheld_answers::Options;
-use upheld_answers::report::{Decision as Full, Duty, Report, report_decision};
+use upheld_answers::report::{Decision as Full, Duty, Report, Skipped, report_decision};
 use upheld_dialects::access::decider::{CompleteRequest, Decider as Deciding, WhichKind};
 use upheld_dialects::access::questions::{edition, requests};
 use upheld_engine::decide::{By, Decide, Decided, Outcome, Request};
@@ -78,10 +78,11 @@ impl<'p> Decider<'p> {
 
     /// Decides a request. Act on [`Outcome::Permit`] alone, and only if you fulfil every obligation.
     pub fn decide(&mut self, request: Request) -> Decision<'_> {
-        let Self { snapshot, deciding, clock, scratch, request: kept, .. } = self;
+        let Self { snapshot, deciding, options, clock, scratch, request: kept } = self;
         let request = kept.insert(deciding.complete(request, Some(clock.read())));
         let decided = deciding.decided(request, scratch);
-        Decision { snapshot, deciding: *deciding, request, decided, scratch }
+        let skipped = options.skipped;
+        Decision { snapshot, deciding: *deciding, request, decided, scratch, skipped }
     }
 
     /// The typed request of a question in words or JSON.
@@ -113,6 +114,7 @@ pub struct Decision<'d> {
     request: &'d CompleteRequest,
     decided: Decided,
     scratch: &'d Scratch<Decide>,
+    skipped: Skipped,
 }
 
 impl<'d> Decision<'d> {
@@ -149,10 +151,10 @@ impl<'d> Decision<'d> {
         self.request
     }
 
-    /// The report of this decision: every policy, every reason, every source line.
+    /// The report of this decision: every policy that matches and the nearest of the others, every reason, every source line.
     pub fn explain(&self) -> Report {
         let Deciding { kind, decide, .. } = self.deciding;
-        report_decision(self.snapshot, kind, decide, self.request, self.decided, self.scratch.hits())
+        report_decision(self.snapshot, kind, decide, self.request, self.decided, self.scratch.hits(), self.skipped)
     }
 
     fn full(&self) -> Full<'d> {

@@ -53,8 +53,9 @@ pub(crate) fn run(session: &Session<'_>, write: Option<&Path>) -> Exit {
         files: Setting { value: vec![NAME.to_owned()], origin: "demo".to_owned() },
         ..session.settings.clone()
     };
-    let Screen { format, width, verbose, ascii } = session.screen;
-    let demo = Session { settings, screen: Screen { format, width, verbose, ascii }, common: &common, server: None };
+    let Screen { format, width, verbose, wanted, ascii } = session.screen;
+    let screen = Screen { format, width, verbose, wanted, ascii };
+    let demo = Session { settings, screen, common: &common, server: None };
     // Programs that ask for data get no prose around it.
     let say_text = |text: Text| {
         if session.screen.for_people() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value as Json;
-use upheld_answers::report::{Depth, Report, Verdict};
+use upheld_answers::report::{Depth, Report, Skipped, Verdict};
 use upheld_answers::{Answer, Options, Refused, Resolution, World};
 use upheld_engine::Snapshot;
 use upheld_loader::load::{Change, Choices, Loaded};
@@ -23,6 +23,7 @@ pub struct Policies {
     semantics: Vec<String>,
     mesh: Option<String>,
     now: Option<Timestamp>,
+    skipped: Skipped,
 }
 
 impl Policies {
@@ -47,7 +48,7 @@ impl Policies {
     /// Any inputs, read in any way: the editions of the rules, for example, are among the choices.
     pub fn load(inputs: Vec<Input>, choices: Choices) -> Result<Self, Problems> {
         let semantics = choices.semantics.clone();
-        Ok(Self { loaded: choices.load(inputs)?, semantics, mesh: None, now: None })
+        Ok(Self { loaded: choices.load(inputs)?, semantics, mesh: None, now: None, skipped: Skipped::default() })
     }
 
     /// Only this mesh is asked about; else all of them.
@@ -60,6 +61,24 @@ impl Policies {
     #[must_use]
     pub fn at(self, now: Timestamp) -> Self {
         Self { now: Some(now), ..self }
+    }
+
+    /// Explanations list so many of the policies that do not match, and count the others; else 20, the nearest first.
+    ///
+    /// ```
+    /// use upheld::report::Skipped;
+    /// use upheld::{Policies, Question};
+    ///
+    /// let policies = Policies::from_paths(&["../../examples/access"])?.listing(Skipped::AtMost(0));
+    /// let answer = policies.explain(&Question::may("role=admin", "DELETE", "/api/audit/7"))?;
+    /// let [report] = answer.reports.as_slice() else { unreachable!("one request, one report") };
+    /// let skipped = report.candidates.iter().filter(|candidate| !candidate.matched()).count();
+    /// assert_eq!((skipped, report.left_out), (0, 1));
+    /// # Ok::<(), upheld::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn listing(self, skipped: Skipped) -> Self {
+        Self { skipped, ..self }
     }
 
     /// What is the result, and why? A report for each kind of policy and each thing that the question is about.
@@ -164,7 +183,8 @@ impl Policies {
     /// How questions are answered, at this moment.
     pub(crate) fn options(&self) -> Options {
         let now = self.clock().read();
-        Options { mesh: self.mesh.clone(), semantics: self.semantics.clone(), ..Options::at(now) }
+        let (mesh, semantics) = (self.mesh.clone(), self.semantics.clone());
+        Options { mesh, semantics, skipped: self.skipped, ..Options::at(now) }
     }
 
     pub(crate) fn clock(&self) -> Clock {
@@ -181,7 +201,8 @@ impl Policies {
     }
 
     fn after(&self, change: Change) -> Result<Self, Problems> {
-        let Self { loaded, semantics, mesh, now } = self;
-        Ok(Self { loaded: loaded.after(vec![change])?, semantics: semantics.clone(), mesh: mesh.clone(), now: *now })
+        let Self { loaded, semantics, mesh, now, skipped } = self;
+        let (semantics, mesh) = (semantics.clone(), mesh.clone());
+        Ok(Self { loaded: loaded.after(vec![change])?, semantics, mesh, now: *now, skipped: *skipped })
     }
 }

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use upheld_answers::Stamp;
 use upheld_answers::formats::{json, json_line, yaml};
-use upheld_answers::report::{Visible, steers, visible, visible_lines};
+use upheld_answers::report::{Skipped, Visible, steers, visible, visible_lines};
 
 use self::text::{Text, text};
 
@@ -34,11 +34,18 @@ pub(crate) struct Screen {
     pub(crate) width: Option<usize>,
     /// Show everything.
     pub(crate) verbose: bool,
+    /// How many policies that do not match are wanted, if the user said it.
+    pub(crate) wanted: Option<Skipped>,
     /// Plain symbols only.
     pub(crate) ascii: bool,
 }
 
 impl Screen {
+    /// How many policies that do not match are listed.
+    pub(crate) fn skipped(&self) -> Skipped {
+        self.wanted.unwrap_or(if self.verbose { Skipped::All } else { Skipped::default() })
+    }
+
     /// Prints text; colours are removed where they are not wanted. A closed pipe ends the output, not the program.
     pub(crate) fn print(&self, text: &Text) {
         let plain = |text: &str| text.replace('→', "->").replace('…', "...");
@@ -185,7 +192,7 @@ pub(crate) fn screen(format: Format, color: Color, verbose: bool, ascii: bool) -
         Color::Never => anstream::ColorChoice::Never.write_global(),
     }
     let width = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
-    Screen { format, width: width.map(|(columns, _)| usize::from(columns.0)), verbose, ascii }
+    Screen { format, width: width.map(|(columns, _)| usize::from(columns.0)), verbose, wanted: None, ascii }
 }
 
 #[cfg(test)]

@@ -38,7 +38,8 @@ pub(super) struct Case {
 impl Case {
     /// Whether it expects what only a full answer has, which takes longer.
     pub(super) fn looks_closely(&self) -> bool {
-        ["candidates", "answer"].iter().any(|part| self.expect.get(part).is_some())
+        let looks = |expect: &Json| ["candidates", "answer"].iter().any(|part| expect.get(part).is_some());
+        self.expect.as_array().map_or_else(|| looks(&self.expect), |all| all.iter().any(looks))
     }
 
     /// What policies are asked, with all that is known of it; nothing if it asks for no decision.

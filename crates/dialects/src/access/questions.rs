@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use upheld_engine::Snapshot;
 use upheld_engine::decide::Request;
 use upheld_report::stamp::line;
-use upheld_report::{Answer, Report, decide};
+use upheld_report::{About, Answer, Report, decide_about};
 
 pub use self::words::{RequestWords, from_words, read, requests};
 use super::Edition;
@@ -47,7 +47,9 @@ pub(super) fn answer(asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
     };
     let report = |request: &Request| {
         let request = decider.complete(request.clone(), Some(asked.options.now));
-        decide(asked.snapshot, decider.kind, decider.decide, &request, asked.depth)
+        let about = About::request(&request);
+        let Decider { kind, decide, .. } = decider;
+        decide_about(asked.snapshot, kind, decide, &request, about, asked.depth, asked.options.skipped)
     };
     let reports: Vec<Report> = requests.iter().map(report).collect();
     let about = reports.first().map(|report| report.about.what.clone()).unwrap_or_default();

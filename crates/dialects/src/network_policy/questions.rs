@@ -126,7 +126,8 @@ impl Query<'_> {
                     place: Some(format!("{} of {}", direction.word(), end.title)),
                     ..About::default()
                 };
-                reports.push(decide_about(self.asked.snapshot, *kind, decide, &request, about, self.asked.depth));
+                let Asked { snapshot, options, depth, .. } = self.asked;
+                reports.push(decide_about(snapshot, *kind, decide, &request, about, *depth, options.skipped));
             }
         }
         reports

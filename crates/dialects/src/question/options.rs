@@ -1,6 +1,7 @@
 //! How questions are answered.
 
 use upheld_model::Timestamp;
+use upheld_report::Skipped;
 
 /// What holds for all questions of an asker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,11 +14,13 @@ pub struct Options {
     pub now: Timestamp,
     /// The kind of policies that decides requests where a question names none; unless it is set, the only one that has policies.
     pub deciding_kind: Option<String>,
+    /// How many policies that do not match are listed in each report.
+    pub skipped: Skipped,
 }
 
 impl Options {
-    /// Nothing but a time: all meshes, the usual editions.
+    /// Nothing but a time: all meshes, the usual editions, the usual number of policies that do not match.
     pub fn at(now: Timestamp) -> Self {
-        Self { mesh: None, semantics: Vec::new(), now, deciding_kind: None }
+        Self { mesh: None, semantics: Vec::new(), now, deciding_kind: None, skipped: Skipped::default() }
     }
 }

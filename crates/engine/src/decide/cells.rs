@@ -39,6 +39,7 @@ use crate::order::number;
 use crate::partition::{CellTable, Partition};
 
 pub(super) use self::classes::{Text, classes};
+pub(in crate::decide) use self::dimension::FieldRef;
 pub use self::dimension::{Field, Given};
 pub(super) use self::nearby::nearby;
 pub(super) use self::suggested::entangled;

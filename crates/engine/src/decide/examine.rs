@@ -8,6 +8,7 @@ use super::condition::{AddressLists, Condition};
 use super::fact_test::{FactTest, Operator, Order};
 use super::request::{Fact, Maybe, Names, NormalizedRequest, Path, View};
 use super::rule::{Clause, Matcher, Rule, Target, Test};
+use super::shortfall::{Best, code_of};
 use super::truth::Truth;
 
 /// A policy held against a request, part by part.
@@ -74,11 +75,6 @@ impl Examined {
         self.clauses.iter().chain(&self.conditions)
     }
 
-    /// How many parts do not fit.
-    pub fn distance(&self) -> u32 {
-        u32::try_from(self.parts().filter(|held| held.truth != Truth::True).count()).unwrap_or(u32::MAX)
-    }
-
     /// The first thing that does not fit; false before unknown.
     pub fn first_miss(&self) -> Option<&Miss> {
         let of =
@@ -91,19 +87,9 @@ impl Examined {
         let misses = self.parts().filter(|held| held.truth != Truth::True).flat_map(|held| &held.misses);
         misses.into_iter().find(|miss| miss.code == Code::UnknownFact)
     }
-
-    pub(super) fn first_code(&self) -> Code {
-        self.first_miss().map_or(Code::SkipCondition, |miss| miss.code)
-    }
 }
 
 fn held(clause: Clause, alternatives: &[Matcher], asked: NormalizedRequest<'_>) -> ExaminedPart {
-    let badness = |truth: Truth| match truth {
-        Truth::True => 0,
-        Truth::Error => 1,
-        Truth::False => 2,
-    };
-    let best = every(clause, alternatives, asked).min_by_key(|held| (badness(held.truth), held.misses.len()));
     let any = || ExaminedPart {
         clause,
         place: None,
@@ -111,28 +97,37 @@ fn held(clause: Clause, alternatives: &[Matcher], asked: NormalizedRequest<'_>) 
         asks: SmolStr::new_static("any"),
         misses: Vec::new(),
     };
-    best.unwrap_or_else(any)
+    let best = Best::of(alternatives, asked);
+    best.map_or_else(any, |best| alternative(clause, best.place, best.matcher, best.truth, asked))
 }
 
 /// Every alternative of a clause, held against a request.
 fn every(clause: Clause, alternatives: &[Matcher], asked: NormalizedRequest<'_>) -> impl Iterator<Item = ExaminedPart> {
-    alternatives.iter().enumerate().map(move |(place, matcher)| {
-        let truth = matcher.covers(asked);
-        let misses = matcher.tests.iter().filter_map(|test| miss(clause, test, asked));
-        let mut misses: Vec<(Truth, Miss)> = misses.filter(|_| truth != Truth::True).collect();
-        misses.sort_by_key(|(truth, _)| usize::from(*truth == Truth::Error));
-        let asks: Vec<String> = matcher.tests.iter().map(asks).collect();
-        let asks = if asks.is_empty() { SmolStr::new_static("any") } else { asks.join(" ").into() };
-        let misses = misses.into_iter().map(|(_, miss)| miss).collect();
-        ExaminedPart { clause, place: Some(place), truth, asks, misses }
-    })
+    let all = alternatives.iter().enumerate();
+    all.map(move |(place, matcher)| alternative(clause, place, matcher, matcher.covers(asked), asked))
+}
+
+fn alternative(
+    clause: Clause,
+    place: usize,
+    matcher: &Matcher,
+    truth: Truth,
+    asked: NormalizedRequest<'_>,
+) -> ExaminedPart {
+    let misses = matcher.tests.iter().filter_map(|test| miss(clause, test, asked));
+    let mut misses: Vec<(Truth, Miss)> = misses.filter(|_| truth != Truth::True).collect();
+    misses.sort_by_key(|(truth, _)| usize::from(*truth == Truth::Error));
+    let asks: Vec<String> = matcher.tests.iter().map(asks).collect();
+    let asks = if asks.is_empty() { SmolStr::new_static("any") } else { asks.join(" ").into() };
+    let misses = misses.into_iter().map(|(_, miss)| miss).collect();
+    ExaminedPart { clause, place: Some(place), truth, asks, misses }
 }
 
 fn condition(place: usize, condition: &Condition, asked: NormalizedRequest<'_>) -> ExaminedPart {
     let truth = condition.holds(asked);
     let field = SmolStr::new_static(condition.word());
     let want = wanted(condition);
-    let code = if truth == Truth::Error { Code::UnknownFact } else { Code::SkipCondition };
+    let code = code_of(truth, Clause::Conditions);
     let environment = &asked.request.environment;
     let have = match condition {
         Condition::Time(window) => environment.time.known().map(|moment| window.clock(*moment)),
@@ -186,13 +181,7 @@ fn miss(clause: Clause, test: &Test, asked: NormalizedRequest<'_>) -> Option<(Tr
     if truth == Truth::True {
         return None;
     }
-    let code = match (truth, clause) {
-        (Truth::Error, _) => Code::UnknownFact,
-        (_, Clause::Subjects) => Code::SkipSubject,
-        (_, Clause::Resources) => Code::SkipResource,
-        (_, Clause::Actions) => Code::SkipAction,
-        (_, Clause::Conditions) => Code::SkipCondition,
-    };
+    let code = code_of(truth, clause);
     Some((truth, Miss { code, field: field(test), want: want(test), have: have(test, asked) }))
 }
 

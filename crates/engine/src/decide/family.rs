@@ -15,11 +15,10 @@ mod tell;
 
 use std::sync::Arc;
 
-use upheld_model::{Code, Pages, Reason};
+use upheld_model::Pages;
 
 pub use self::change::RuleChange;
 pub use self::measure::Measure;
-use self::measure::measured;
 pub use self::members::{Rules, RulesIter};
 use self::numbering::Numbering;
 use self::order::Order;
@@ -272,22 +271,23 @@ impl Family for Decide {
         witness: &mut W,
         mut sit: impl FnMut(Place, Fit<Measure>),
     ) {
-        let Some(rule) = self.rule(entry) else { return };
-        if rule.status == Status::Off {
-            witness.off(entry, || Reason::new(Code::DecideOff, &[]));
-            return;
-        }
         let mut room = Readings::default();
         let asked = self.asked(question, &mut room);
-        let target = rule.target.covers(asked);
-        if target == Truth::False {
-            let examined = Examined::of(rule, asked);
-            witness.miss(entry, examined.distance(), || Reason::new(examined.first_code(), &[]));
-            return;
+        self.hold(entry, asked, witness, &mut sit);
+    }
+
+    fn sweep<W: Witness<Measure>>(
+        &self,
+        question: &Self::Question<'_>,
+        witness: &mut W,
+        mut sit: impl FnMut(EntryId, Place, Fit<Measure>),
+    ) {
+        // The path is read once, and not for each policy.
+        let mut room = Readings::default();
+        let asked = self.asked(question, &mut room);
+        for entry in self.entries() {
+            self.hold(entry, asked, witness, &mut |place, fit| sit(entry, place, fit));
         }
-        let measure = measured(rule, target, asked);
-        let fit = if measure.applies() == Truth::Error { Fit::Unknown(measure) } else { Fit::Yes(measure) };
-        sit(Place::default(), fit);
     }
 
     fn resolve<W: Witness<Measure>>(

@@ -7,7 +7,7 @@ mod search;
 use smol_str::SmolStr;
 
 pub use self::edit::Edit;
-use super::cells::Field;
+use super::cells::{Field, FieldRef};
 use super::family::{By, Decide, Decided, Measure, Outcome};
 use super::request::Request;
 use super::rule::{Matcher, Rule, Test};
@@ -47,7 +47,7 @@ impl Decide {
 
 fn called(matcher: &Matcher, field: &Field) -> Option<SmolStr> {
     matcher.tests.iter().find_map(|test| match test {
-        Test::Fact(test) if Field::of_fact(test) == *field => test.called.clone(),
+        Test::Fact(test) if FieldRef::of_fact(test).is(field) => test.called.clone(),
         Test::Not(inner) => called(inner, field),
         _ => None,
     })

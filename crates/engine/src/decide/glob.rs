@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use smol_str::{SmolStr, SmolStrBuilder};
 
 use super::pattern::Pattern;
@@ -151,19 +152,17 @@ impl Glob {
 
     /// Whether it covers a path. The index does not ask this; explanations do.
     pub fn matches(&self, path: &str) -> bool {
-        let mut at = 0;
-        let mut given: Vec<&str> = Vec::new();
-        let mut rests: Vec<&str> = Vec::new();
-        for segment in path.split('/') {
-            rests.push(path.get(at..).unwrap_or_default());
-            given.push(segment);
-            at += segment.len() + 1;
-        }
+        // All policies are held against a path, so most paths take no memory.
+        let given: SmallVec<[&str; 16]> = path.split('/').collect();
         if let Some(rest) = &self.rest {
             // No `**` stands before a rest, so it begins at one place.
-            let fixed = self.segments.len();
-            let fits = self.segments.iter().zip(&given).all(|(wanted, given)| wanted.covers(given));
-            return fits && rests.get(fixed).is_some_and(|text| rest.is_match(text));
+            let Some((before, _)) = given.split_at_checked(self.segments.len()).filter(|(_, rest)| !rest.is_empty())
+            else {
+                return false;
+            };
+            let fits = self.segments.iter().zip(before).all(|(wanted, given)| wanted.covers(given));
+            let start = before.iter().map(|segment| segment.len() + 1).sum::<usize>();
+            return fits && path.get(start..).is_some_and(|text| rest.is_match(text));
         }
         covers(&self.segments, &given)
     }
@@ -171,16 +170,16 @@ impl Glob {
 
 /// Between two `**`, the leftmost place that fits leaves the most for what follows.
 fn covers(wanted: &[Segment], given: &[&str]) -> bool {
-    let chunks: Vec<&[Segment]> = wanted.split(|segment| matches!(segment, Segment::Many)).collect();
+    let mut chunks = wanted.split(|segment| matches!(segment, Segment::Many));
     let fits = |chunk: &[Segment], given: &[&str]| {
         chunk.len() == given.len() && chunk.iter().zip(given).all(|(wanted, given)| wanted.covers(given))
     };
-    let [head, middle @ .., tail] = chunks.as_slice() else { return fits(wanted, given) };
+    let (Some(head), Some(tail)) = (chunks.next(), chunks.next_back()) else { return fits(wanted, given) };
     let Some((start, mut left)) = given.split_at_checked(head.len()) else { return false };
     if !fits(head, start) {
         return false;
     }
-    for chunk in middle {
+    for chunk in chunks {
         // The `**` before it takes at least one segment.
         let found = (1..=left.len())
             .filter_map(|skip| left.get(skip..))

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value as Json, json};
 use upheld_engine::decide::{
-    By, Doubtful, Effect, Examined, ExaminedPart, Measure, Miss, Outcome as Decision, Rule, Speaking, SpeaksBy, Truth,
+    By, Decide, Doubtful, Effect, Examined, ExaminedPart, Measure, Miss, Outcome as Decision, Readings, Rule,
+    Shortfall, Speaking, SpeaksBy, Truth,
 };
 use upheld_engine::words;
 use upheld_engine::{Candidate as Ruled, EntryId, PolicyKind, Ruling};
@@ -13,14 +14,53 @@ use crate::sentences::access as sentences;
 use crate::{At, Candidate, DefaultRow, Fact, Holds, Phrase, Remark};
 
 impl Reporter<'_> {
-    /// Whoever decides first; of those that do not apply, the nearest miss.
-    pub(super) fn candidates(&self) -> Vec<Candidate> {
-        let ruling = Ruling::explain(self.decide, &self.request);
-        let mut all: Vec<(Nearness, Candidate)> =
-            ruling.candidates.iter().filter_map(|ruled| self.candidate(ruled)).collect();
-        all.sort_by_key(|(nearness, _)| *nearness);
+    /// Whoever decides first; of those that do not apply, so many of the nearest misses.
+    pub(super) fn rows(&self, most: usize) -> Rows {
+        let ruling = match most {
+            // The index is enough for those that apply.
+            0 => {
+                let ruling = Ruling::matched(self.decide, &self.request);
+                let matching = ruling.candidates.iter().filter(|candidate| candidate.state.matched()).count();
+                ruling.without_others(self.decide.rules().len() - matching)
+            }
+            most => self.nearest(most, Nearness::Parts),
+        };
         let speaking = self.speaking().map(|speaking| self.set_row(&speaking));
-        speaking.into_iter().chain(all.into_iter().map(|(_, candidate)| candidate)).collect()
+        let candidates = ruling.candidates.iter().filter_map(|ruled| self.candidate(ruled));
+        Rows { candidates: speaking.into_iter().chain(candidates).collect(), left_out: ruling.left_out }
+    }
+
+    /// The policy that comes nearest of those that could turn the decision.
+    pub(super) fn nearest_rival(&self, rows: &Rows) -> Option<Candidate> {
+        let opposes = |candidate: &Candidate| {
+            let effect = candidate.facts.iter().find(|fact| fact.name == "effect").and_then(|fact| fact.value.as_str());
+            candidate.state == State::Skip && effect != Some(self.decided.outcome.word())
+        };
+        let listed = rows.candidates.iter().find(|candidate| opposes(candidate)).cloned();
+        let beyond = || {
+            let ruling = self.nearest(1, Nearness::Rivals);
+            let skipped = ruling.in_state(State::Skip).next().and_then(|ruled| self.candidate(ruled));
+            skipped.filter(opposes)
+        };
+        listed.or_else(|| (rows.left_out > 0).then(beyond).flatten())
+    }
+
+    /// Holds all policies against the request, with so many of those that do not apply. How near one is, is a matter of the number of
+    /// parts that do not fit. Then whoever could turn the decision comes first, what is not known before what is wrong, who lacks
+    /// only a condition, and then the order of evaluation.
+    fn nearest(&self, most: usize, nearness: Nearness) -> Ruling<Decide> {
+        let mut room = Readings::default();
+        let asked = self.decide.asked(self.request, &mut room);
+        let key = |state: State, entry: EntryId, distance: u32| {
+            let Some(rule) = self.decide.rule(entry).filter(|_| state == State::Skip) else { return ([0; 6], entry) };
+            let says_the_same = rule.effect.word() == self.decided.outcome.word();
+            let Shortfall { clauses, conditions, tests, .. } = Shortfall::of(rule, asked);
+            let first = usize::from(says_the_same && nearness == Nearness::Rivals);
+            let distance = usize::try_from(distance).unwrap_or(usize::MAX);
+            let same = usize::from(says_the_same);
+            ([first, distance, same, clauses + conditions, clauses, tests], entry)
+        };
+        Ruling::nearest(self.decide, &self.request, most, key)
     }
 
     /// The set that decides where no policy does.
@@ -55,18 +95,14 @@ impl Reporter<'_> {
         }
     }
 
-    fn candidate(&self, ruled: &Ruled<Measure>) -> Option<(Nearness, Candidate)> {
+    fn candidate(&self, ruled: &Ruled<Measure>) -> Option<Candidate> {
         let rule = self.decide.rule(ruled.entry)?;
         let examined = self.decide.examine(ruled.entry, self.request)?;
-        let nearness = match ruled.state {
-            State::Skip => self.nearness(ruled, rule, &examined),
-            state => (state, 0, false, [0; 4]),
-        };
         let reason = match (ruled.state, examined.first_miss()) {
             (State::Skip | State::Unknown, Some(miss)) => missed(miss),
             _ => self.because(ruled),
         };
-        let candidate = Candidate {
+        Some(Candidate {
             state: ruled.state,
             policy: rule.name.to_string(),
             scope: None,
@@ -76,18 +112,7 @@ impl Reporter<'_> {
             reason,
             at: At::of(self.snapshot.files(), rule.at),
             fields: Vec::new(),
-        };
-        Some((nearness, candidate))
-    }
-
-    /// How near a policy is that does not apply: by the number of parts that do not fit. Then whoever could turn the decision
-    /// comes first, what is not known before what is wrong, who lacks only a condition, and then the order of evaluation.
-    fn nearness(&self, ruled: &Ruled<Measure>, rule: &Rule, examined: &Examined) -> Nearness {
-        let wrong = |parts: &[ExaminedPart]| parts.iter().filter(|held| held.truth == Truth::False).count();
-        let says_the_same = rule.effect.word() == self.decided.outcome.word();
-        let (about, besides) = (wrong(&examined.clauses), wrong(&examined.conditions));
-        let misses = examined.parts().map(|held| held.misses.len()).sum();
-        (ruled.state, ruled.distance, says_the_same, [about + besides, about, misses, ruled.entry.index()])
+        })
     }
 
     fn facts(&self, entry: EntryId, rule: &Rule, examined: &Examined) -> Vec<Fact> {
@@ -198,8 +223,22 @@ impl Reporter<'_> {
     }
 }
 
-/// The order of rows: by state; of those that do not apply, by how many parts do not fit, and more.
-type Nearness = (State, u32, bool, [usize; 4]);
+/// Policies as rows.
+#[derive(Default)]
+pub(super) struct Rows {
+    pub(super) candidates: Vec<Candidate>,
+    /// How many others do not apply.
+    pub(super) left_out: usize,
+}
+
+/// Which of the policies that do not apply come first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Nearness {
+    /// Those that lack the fewest parts.
+    Parts,
+    /// Those that could turn the decision; of these the same.
+    Rivals,
+}
 
 pub(super) fn missed(miss: &Miss) -> Phrase {
     let Miss { code, field, want, have } = miss;

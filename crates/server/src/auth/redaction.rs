@@ -1,7 +1,7 @@
 //! What somebody may see of an answer.
 
 use serde_json::{Map, Value as Json, json};
-use upheld_answers::report::names_others;
+use upheld_answers::report::{Skipped, names_others};
 
 /// What stands in place of a name.
 const HIDDEN: &str = "(hidden)";
@@ -35,6 +35,25 @@ pub(crate) fn in_part(mut seen: Json, whole: &Json) -> Option<Json> {
         }
     }
     Some(seen)
+}
+
+/// With so many of the policies that do not match in each report, as [`upheld_answers::report::Report::with_skipped`] has them: what was
+/// taken out is not counted.
+pub(crate) fn with_skipped(answer: &mut Json, skipped: Skipped) {
+    let reports = answer.get_mut("answers").and_then(Json::as_array_mut).into_iter().flatten();
+    for fields in reports.filter_map(Json::as_object_mut) {
+        let Some(Json::Array(candidates)) = fields.get_mut("candidates") else { continue };
+        let (before, mut listed) = (candidates.len(), 0);
+        candidates.retain(|candidate| {
+            let is_skipped = candidate.get("state").is_some_and(|state| state == "SKIP" || state == "OFF");
+            listed += usize::from(is_skipped);
+            !is_skipped || listed <= skipped.most()
+        });
+        let left_out = before - candidates.len();
+        if left_out > 0 {
+            fields.insert("leftOut".to_owned(), json!(left_out));
+        }
+    }
 }
 
 /// What a report comes to, without anything that says how.
@@ -221,6 +240,17 @@ mod tests {
         );
         assert_eq!(answer["result"]["backend"], "splunk");
         assert!(!given.to_string().replace("secret-log-2", "").contains("secret"), "{given}");
+    }
+
+    #[test]
+    fn p8_what_must_not_be_seen_is_not_counted_among_those_that_are_not_listed() {
+        let skipped = |name: &str| json!({"state": "SKIP", "policy": name, "reason": {"text": "no match"}});
+        let all = ["secret-1", "open-1", "secret-2", "open-2", "open-3"].map(skipped);
+        let mut given = json!({"answers": [{"kind": "TrafficLog", "about": {"scope": "default"}, "candidates": all}]});
+        redact(&mut given, &|_, _, name| !name.starts_with("secret"));
+        with_skipped(&mut given, Skipped::AtMost(1));
+        let answer = &given["answers"][0];
+        assert_eq!((&answer["candidates"], &answer["leftOut"]), (&json!([skipped("open-1")]), &json!(2)));
     }
 
     #[test]

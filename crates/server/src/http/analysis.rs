@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_answers::formats::{Findings, FindingsBaseline};
 use upheld_answers::replay::{Known, KnownRequests, Lines};
-use upheld_answers::{LintWanted, PolicyChange, Refused, Remade, Supposition, Words, World};
+use upheld_answers::{LintWanted, Options, PolicyChange, Refused, Remade, Supposition, Words, World};
 use upheld_model::{Diagnostic, Fault};
 use upheld_store::Revision;
 use utoipa_axum::router::OpenApiRouter;
@@ -242,8 +242,10 @@ async fn suppose(
 ) -> Result<Response, Problem> {
     let supposed: Supposition = read(&headers, &body)?;
     let held = Arc::clone(&view);
+    let skipped = within.skipped.unwrap_or_default();
     let said = ask_in(within.mesh(), now(), &view, move |world| {
-        let found = world.suppose(&held.loaded, &supposed)?;
+        let options = Options { skipped, ..world.options().clone() };
+        let found = World::new(world.snapshot(), &options).suppose(&held.loaded, &supposed)?;
         Ok(found.document(world.snapshot().digest()))
     });
     Ok(answered(&view, said.await?))

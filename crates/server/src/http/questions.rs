@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json_;
 use upheld_answers::compliance::AuditQuestion;
 use upheld_answers::formats::audit::{Beside, Format, Listed};
+use upheld_answers::report::Skipped;
 use upheld_answers::testing::TestQuestion;
 use upheld_answers::{MOST_DECISIONS, Options, ReachQuestion, Refused, Words, World};
 use upheld_dialects::access::SCOPE;
@@ -28,7 +29,7 @@ use super::extract::{Query, RawBody};
 use super::paging::Page;
 use super::stamp::{Editions, answered, stamped};
 use crate::app::Shared;
-use crate::auth::redaction::{anonymous, in_part, redact, redact_items};
+use crate::auth::redaction::{anonymous, in_part, redact, redact_items, with_skipped};
 use crate::auth::{Caller, Operation, Sort, Touched};
 use crate::documents::{format_of_question, shaped};
 use crate::limits::heavy;
@@ -54,9 +55,10 @@ pub(super) struct Within {
     /// Only this mesh, where several have things of one name.
     #[param(example = "default")]
     pub(super) mesh: Option<String>,
-    /// At most so many policies that do not match are told of each kind; all of them when left out. `leftOut` counts the others.
-    #[param(minimum = 0)]
-    pub(super) skipped: Option<usize>,
+    /// So many of the policies that do not match are listed in each report, the nearest first, or `all`; 20 when left out. `leftOut`
+    /// counts the others.
+    #[param(value_type = Option<String>, example = "all")]
+    pub(super) skipped: Option<Skipped>,
 }
 
 impl Within {
@@ -94,34 +96,29 @@ pub(super) async fn explained(
     let part = app.parts.of(view, observed.access(), Operation::See).await?;
     // Both are asked at one moment, or they would be asked different things.
     let (own, moment) = (words.clone(), now());
-    // Whoever may see a part gets it held against the whole, with everything in both.
-    let skipped = within.skipped.filter(|_| Arc::ptr_eq(&part, view));
-    let seen = ask_in(mesh.clone(), moment, &part, move |world| told(world, &own, skipped)).await?;
+    let skipped = within.skipped.unwrap_or_default();
+    let is_whole = Arc::ptr_eq(&part, view);
+    // What may not be seen is taken out of a part before anything is counted.
+    let listed = if is_whole { skipped } else { Skipped::All };
+    let seen = ask_in(mesh.clone(), moment, &part, move |world| told(world, &own, listed)).await?;
     // What says nothing comes to the same whatever is hidden.
     let is_empty = seen.get("answers").and_then(Json_::as_array).is_some_and(Vec::is_empty);
-    if Arc::ptr_eq(&part, view) || is_empty {
+    if is_whole || is_empty {
         return Ok(answered(&part, seen));
     }
-    let whole = ask_in(mesh, moment, view, move |world| world.explain(&world.question(&words)?)).await;
+    let whole = ask_in(mesh, moment, view, move |world| told(world, &words, Skipped::AtMost(0))).await;
     let mut answer = whole.ok().and_then(|whole| in_part(seen, &whole)).ok_or_else(depends)?;
     // A document that may be seen can have policies in it that may not.
     redact(&mut answer, &may_see(&part, observed));
+    with_skipped(&mut answer, skipped);
     Ok(answered(&part, answer))
 }
 
 /// An explanation, with so many of the policies that do not match.
-fn told(world: &World<'_>, words: &Words, skipped: Option<usize>) -> Result<Json_, Refused> {
-    let question = world.question(words)?;
-    let Some(most) = skipped.filter(|_| !words.all_pairs) else { return world.explain(&question) };
-    let (answer, left) = world.answer(&question)?.with_skipped(most);
-    let mut document = answer.document(world.snapshot());
-    let reports = document.get_mut("answers").and_then(Json_::as_array_mut).into_iter().flatten();
-    for (report, left) in reports.zip(left).filter(|(_, left)| *left > 0) {
-        if let Some(fields) = report.as_object_mut() {
-            fields.insert("leftOut".to_owned(), left.into());
-        }
-    }
-    Ok(document)
+fn told(world: &World<'_>, words: &Words, skipped: Skipped) -> Result<Json_, Refused> {
+    let options = Options { skipped, ..world.options().clone() };
+    let world = World::new(world.snapshot(), &options);
+    world.explain(&world.question(words)?)
 }
 
 /// Which policies the caller may see in an answer.

@@ -403,7 +403,7 @@ fn a_question_can_be_asked_by_another_edition() {
 }
 
 #[test]
-fn of_many_policies_that_do_not_match_a_page_is_sent_few_and_counts_all() {
+fn p8_of_many_policies_that_do_not_match_few_are_listed_and_all_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let policy = |number: usize| {
         format!(
@@ -415,14 +415,28 @@ fn of_many_policies_that_do_not_match_a_page_is_sent_few_and_counts_all() {
     let served = Served::start(Config { watch: vec![folder.path().to_owned()], ..Config::default() });
     let words = json!({"from": "web-1", "to": "web-1"}).to_string();
     let told = |query: &str| served.post(&format!("/v1/explain?mesh=a{query}"), &words).json()["answers"][0].clone();
-    let (whole, few) = (told(""), told("&skipped=20"));
     let count = |report: &Json| report["candidates"].as_array().unwrap().len();
-    assert_eq!((count(&whole), &whole["leftOut"]), (101, &Json::Null));
-    assert_eq!((count(&few), &few["leftOut"]), (21, &json!(80)));
+    for (query, listed, left_out) in [
+        ("", 21, json!(80)),
+        ("&skipped=20", 21, json!(80)),
+        ("&skipped=0", 1, json!(100)),
+        ("&skipped=99", 100, json!(1)),
+        ("&skipped=100", 101, Json::Null),
+        ("&skipped=all", 101, Json::Null),
+    ] {
+        let report = told(query);
+        assert_eq!((count(&report), &report["leftOut"]), (listed, &left_out), "{query}");
+    }
+    let refused = served.post("/v1/explain?mesh=a&skipped=many", &words);
+    assert_eq!(refused.status, 400, "{}", refused.text);
+    assert!(refused.text.contains("neither a number nor `all`"), "{}", refused.text);
     let asked = "/connection?from=web-1&to=web-1&kind=TrafficLog&mesh=a";
     let shown = seen(&served, asked).text();
     assert!(shown.contains("101 policies looked at: 0 lost, 100 did not match"), "{shown}");
-    assert!(shown.contains("and 80 more; the JSON has all of them"), "{shown}");
-    let data = browse(&served, &format!("{asked}&format=json")).json();
-    assert_eq!(count(&data["answers"][0]), 101, "which is true");
+    assert!(shown.contains("and 80 more that do not match; list them all"), "{shown}");
+    let shown = seen(&served, &format!("{asked}&skipped=all"));
+    let rows = shown.named("tr").into_iter().filter(|row| row.get("data-candidate").is_some()).count();
+    assert_eq!(rows, 101, "the link leads to all");
+    let data = |query: &str| browse(&served, &format!("{asked}&format=json{query}")).json()["answers"][0].clone();
+    assert_eq!((count(&data("")), count(&data("&skipped=all"))), (21, 101));
 }

@@ -3,6 +3,7 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use upheld_answers::Words;
+use upheld_answers::report::Skipped;
 
 use super::AccessRequest;
 use crate::complete;
@@ -88,6 +89,9 @@ pub(crate) struct Explain {
     /// The answer if a policy were not there, and what changes in it; repeatable
     #[arg(long, value_name = "POLICY", conflicts_with_all = ["all_pairs", "request"])]
     pub(crate) without: Vec<String>,
+    /// So many of the policies that do not match in each answer, or `all`; the others are counted
+    #[arg(long, value_name = "NUMBER", conflicts_with = "all_pairs")]
+    pub(crate) skipped: Option<Skipped>,
     /// Show the answer in a browser, from a server for oneself
     #[cfg(feature = "server")]
     #[arg(long)]

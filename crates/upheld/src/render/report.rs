@@ -85,8 +85,14 @@ fn candidates(report: &Report, screen: &Screen) -> Text {
     }
     columns.extend([("BECAUSE", Align::Left), ("AT", Align::Left)]);
     let mut table = Table::new(&columns);
-    let limit = if screen.verbose { usize::MAX } else { ROWS };
-    let (shown, left_out) = by_state(&report.candidates, limit, |candidate| candidate.state);
+    let limit = |state: State| match (screen.wanted, state.matched()) {
+        // What was asked for is shown.
+        (Some(wanted), false) => wanted.most(),
+        _ if screen.verbose => usize::MAX,
+        _ => ROWS,
+    };
+    let (shown, cut) = by_state(&report.candidates, limit, |candidate| candidate.state);
+    let left_out = cut + report.left_out;
     let mut rows = 0;
     for candidate in shown {
         table.row(state(candidate.state), cells(candidate, &names, screen));

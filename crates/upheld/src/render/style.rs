@@ -21,12 +21,16 @@ pub(crate) fn paint(style: Style, text: &(impl Piece + ?Sized)) -> Text {
 }
 
 /// Rows in the order in which people read them, at most so many of each state; and how many are left out.
-pub(crate) fn by_state<T>(rows: &[T], most: usize, state_of: impl Fn(&T) -> State) -> (Vec<&T>, usize) {
+pub(crate) fn by_state<T>(
+    rows: &[T],
+    most: impl Fn(State) -> usize,
+    state_of: impl Fn(&T) -> State,
+) -> (Vec<&T>, usize) {
     let (mut shown, mut left_out) = (Vec::new(), 0);
     for state in State::ALL {
         let of_state: Vec<&T> = rows.iter().filter(|row| state_of(row) == state).collect();
-        left_out += of_state.len().saturating_sub(most);
-        shown.extend(of_state.into_iter().take(most));
+        left_out += of_state.len().saturating_sub(most(state));
+        shown.extend(of_state.into_iter().take(most(state)));
     }
     (shown, left_out)
 }

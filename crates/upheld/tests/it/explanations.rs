@@ -266,3 +266,45 @@ fn the_nearest_misses_are_shown_first() {
     assert_eq!(names[..3], ["near", "nearly", "far-0"]);
     assert!(text.contains("SKIP   near "), "{text}");
 }
+
+/// P8: work and answers are about what is shown.
+#[test]
+fn p8_the_nearest_policies_are_listed_and_the_others_counted() {
+    let policy = |number: usize| {
+        format!(
+            "- {{id: p{number}, effect: permit, subjects: [{{role: r{number}}}], resources: [{{path: /x}}], actions: []}}\n"
+        )
+    };
+    let mut policies: String = (0..40).map(policy).collect();
+    policies +=
+        "- {id: far, effect: permit, subjects: [{role: r}], resources: [{path: /far}], actions: [{method: PUT}]}\n";
+    policies += "- {id: own, effect: permit, subjects: [{role: own}], resources: [{path: /x}], actions: []}\n";
+    let folder = folder(&[("policies.yaml", &format!("policies:\n{policies}"))]);
+    let asked = "explain --subject role=own --action GET --resource /x";
+    let told = |flags: &str| json(folder.path(), &format!("{asked} {flags}"))["answers"][0].take();
+    let names = |report: &Json| -> Vec<String> {
+        let rows = report["candidates"].as_array().unwrap().iter();
+        rows.map(|row| row["policy"].as_str().unwrap().to_owned()).collect()
+    };
+    let all = told("--skipped all");
+    assert_eq!((names(&all).len(), names(&all)[41].as_str(), &all["leftOut"]), (42, "far", &Json::Null));
+    for (flags, listed, left_out) in
+        [("", 21, 21), ("--skipped 0", 1, 41), ("--skipped 3", 4, 38), ("--skipped 40", 41, 1)]
+    {
+        let few = told(flags);
+        assert_eq!((names(&few), &few["leftOut"]), (names(&all)[..listed].to_vec(), &left_out.into()), "{flags}");
+        let mut same = all.clone();
+        for changed in ["candidates", "leftOut"] {
+            same[changed] = few[changed].clone();
+        }
+        assert_eq!(few, same, "{flags}: all else is as it is with all of them");
+    }
+    assert_eq!(told("--verbose"), all);
+    let table = |flags: &str| String::from_utf8(run(folder.path(), &format!("{asked} {NOW} {flags}")).stdout).unwrap();
+    let rows = |flags: &str| table(flags).lines().filter(|line| line.trim_start().starts_with("SKIP")).count();
+    assert_eq!((rows(""), rows("--skipped 12"), rows("--skipped all"), rows("--verbose")), (8, 12, 41, 41));
+    assert!(table("").contains("… and 33 more (--verbose shows all)"), "{}", table(""));
+    assert!(table("--skipped 12").contains("… and 29 more (--verbose shows all)"), "{}", table("--skipped 12"));
+    let wrong = run(folder.path(), &format!("{asked} --skipped some"));
+    assert_eq!(wrong.status.code(), Some(2));
+}

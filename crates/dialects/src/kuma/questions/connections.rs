@@ -8,7 +8,7 @@ use upheld_engine::select::cells::{Cell, Cells};
 use upheld_engine::{Granularity, KindId, PolicyKind, Resolve, Snapshot};
 use upheld_model::{Diagnostic, Fault, Lookup, Side};
 
-use upheld_report::{Answer, AskedPair, Depth, End, Family, Outcome, Phrase, Report, report_pair};
+use upheld_report::{Answer, AskedPair, Depth, End, Family, Outcome, Phrase, Report, Skipped, report_pair};
 
 use super::layers::{Layers, MadeUp};
 use crate::kuma;
@@ -78,9 +78,10 @@ fn ask(asked: &Asked<'_>, words: &Words, kind: Option<KindId>) -> Result<Grouped
         None => kinds_for(snapshot, &connection),
     };
     let made_up = MadeUp::of(snapshot, &mut lookup, &connection);
-    let query = Query { snapshot, lookup: &lookup, connection: &connection, depth: asked.depth };
+    let skipped = asked.options.skipped;
+    let query = Query { snapshot, lookup: &lookup, connection: &connection, depth: asked.depth, skipped };
     let layers = Layers::new(snapshot, &lookup, &connection, kind, identity, &made_up);
-    let layers = layers.requesting_this(words.request.as_ref()).groups();
+    let layers = layers.requesting_this(words.request.as_ref()).listing(skipped).groups();
     let mut groups = query.groups(&kinds);
     groups.extend(layers);
     let groups = merge_same_pairs(groups);
@@ -181,6 +182,7 @@ struct Query<'a> {
     lookup: &'a Lookup<'a>,
     connection: &'a Connection,
     depth: Depth,
+    skipped: Skipped,
 }
 
 impl Query<'_> {
@@ -226,7 +228,8 @@ impl Query<'_> {
         let (source, destination) = (source.map(end_of), destination.map(end_of));
         let asked = |kind: &KindId| {
             let summary = kuma::summary::of(snapshot, *kind);
-            AskedPair { snapshot, lookup, kind: *kind, scope: mesh, source, destination, depth: self.depth, summary }
+            let (kind, scope, depth, skipped) = (*kind, mesh, self.depth, self.skipped);
+            AskedPair { snapshot, lookup, kind, scope, source, destination, depth, skipped, summary }
         };
         let grants =
             |kind: KindId| snapshot.kind(kind).and_then(PolicyKind::select).is_some_and(|one| one.grants.is_some());

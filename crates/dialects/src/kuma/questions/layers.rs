@@ -31,7 +31,7 @@ use self::callers::{Named, SeenCaller};
 pub(super) use self::made_up::MadeUp;
 use self::told::Told;
 use super::connections::{Group, same_answer_key};
-use upheld_report::{Access, AskedLayers, Look, Phrase, Report, Vocabulary};
+use upheld_report::{Access, AskedLayers, Look, Phrase, Report, Skipped, Vocabulary};
 
 /// Asks for one connection.
 pub(crate) struct Layers<'a> {
@@ -47,6 +47,8 @@ pub(crate) struct Layers<'a> {
     made_up: &'a MadeUp,
     /// The request that is made, if one was described.
     request: Option<&'a HttpRequest>,
+    /// How many policies that do not match are listed.
+    skipped: Skipped,
 }
 
 impl<'a> Layers<'a> {
@@ -63,12 +65,28 @@ impl<'a> Layers<'a> {
         rules.retain(|rules| kind.is_none_or(|kind| rules.id == kind));
         let leading = Leading::of(snapshot, connection.mesh);
         let exclusive = are_exclusive(snapshot, connection.mesh);
-        Self { snapshot, lookup, connection, rules, leading, exclusive, identity, made_up, request: None }
+        Self {
+            snapshot,
+            lookup,
+            connection,
+            rules,
+            leading,
+            exclusive,
+            identity,
+            made_up,
+            request: None,
+            skipped: Skipped::default(),
+        }
     }
 
     /// For a request over the connection.
     pub(crate) fn requesting_this(self, request: Option<&'a HttpRequest>) -> Self {
         Self { request, ..self }
+    }
+
+    /// With so many of the policies that do not match in each report.
+    pub(crate) fn listing(self, skipped: Skipped) -> Self {
+        Self { skipped, ..self }
     }
 
     /// Reports for all pairs of members; pairs with the same answers stand together.
@@ -252,7 +270,22 @@ impl<'a> Layers<'a> {
         let (snapshot, lookup) = (self.snapshot, self.lookup);
         let vocabulary = &Known { rules, lookup, asking };
         let (kind, merge) = (rules.kind, rules.merge);
-        T::of(&AskedLayers { snapshot, kind, merge, vocabulary, lookup, subject, about, from, to, place, part, look })
+        let skipped = self.skipped;
+        T::of(&AskedLayers {
+            snapshot,
+            kind,
+            merge,
+            vocabulary,
+            lookup,
+            subject,
+            about,
+            from,
+            to,
+            place,
+            part,
+            look,
+            skipped,
+        })
     }
 
     /// Callers know nothing of a service but its name. Where services are resources, that names nothing.

@@ -40,6 +40,62 @@ pub enum Field {
     Fact(FactOf, Vec<SmolStr>),
 }
 
+/// A part of a request that a test reads, without a copy of its names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::decide) enum FieldRef<'t> {
+    /// A part that is no fact.
+    Own(Field),
+    /// A fact by the names that lead to it.
+    Fact(FactOf, &'t [SmolStr]),
+}
+
+impl<'t> FieldRef<'t> {
+    /// What a test of a fact reads. Some facts have a place of their own.
+    pub(in crate::decide) fn of_fact(test: &'t FactTest) -> Self {
+        let own = match test.path.as_slice() {
+            [name] => Field::own_place(test.of, name),
+            _ => None,
+        };
+        own.map_or(Self::Fact(test.of, &test.path), Self::Own)
+    }
+
+    /// The part that a test reads in this request: a fact that is there by its whole name counts before the way that the parts
+    /// of the name lead.
+    pub(in crate::decide) fn read_in(test: &'t FactTest, request: &Request) -> Self {
+        let field = Self::of_fact(test);
+        match field {
+            Self::Fact(of, path)
+                if path.len() > 1 && (is_hidden(of, path) || of.facts(request).get(&test.name).is_some()) =>
+            {
+                Self::Fact(test.of, std::slice::from_ref(&test.name))
+            }
+            _ => field,
+        }
+    }
+
+    /// Whether it is this part.
+    pub(in crate::decide) fn is(&self, field: &Field) -> bool {
+        match (self, field) {
+            (Self::Fact(of, path), Field::Fact(own, names)) => of == own && *path == names.as_slice(),
+            (Self::Fact(..), _) => false,
+            (Self::Own(own), field) => own == field,
+        }
+    }
+
+    /// The same, to keep.
+    pub(in crate::decide) fn to_field(&self) -> Field {
+        match self {
+            Self::Own(field) => field.clone(),
+            Self::Fact(of, path) => Field::Fact(*of, path.to_vec()),
+        }
+    }
+}
+
+/// Whether names of a fact lead into something that is a text.
+fn is_hidden(of: FactOf, path: &[SmolStr]) -> bool {
+    path.first().is_some_and(|name| Field::own_place(of, name).is_some())
+}
+
 /// What a part of a request may be.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given {
@@ -84,17 +140,13 @@ impl Field {
 
     /// What a test of a fact reads. Some facts have a place of their own.
     pub(in crate::decide) fn of_fact(test: &FactTest) -> Self {
-        let own = match test.path.as_slice() {
-            [name] => Self::own_place(test.of, name),
-            _ => None,
-        };
-        own.unwrap_or_else(|| Self::Fact(test.of, test.path.clone()))
+        FieldRef::of_fact(test).to_field()
     }
 
     /// Whether its names lead into something that is a text: only a fact that has all of them for its name is found.
     pub(super) fn is_hidden(&self) -> bool {
         match self {
-            Self::Fact(of, path) => path.first().is_some_and(|name| Self::own_place(*of, name).is_some()),
+            Self::Fact(of, path) => is_hidden(*of, path),
             _ => false,
         }
     }
@@ -113,19 +165,9 @@ impl Field {
         }
     }
 
-    /// The part that a test reads in this request: a fact that is there by its whole name counts before the way that the parts
-    /// of the name lead.
+    /// The part that a test reads in this request.
     pub(in crate::decide) fn read_in(test: &FactTest, request: &Request) -> Self {
-        let field = Self::of_fact(test);
-        let whole = || Self::Fact(test.of, vec![test.name.clone()]);
-        match &field {
-            Self::Fact(of, path)
-                if path.len() > 1 && (field.is_hidden() || of.facts(request).get(&test.name).is_some()) =>
-            {
-                whole()
-            }
-            _ => field,
-        }
+        FieldRef::read_in(test, request).to_field()
     }
 
     /// Gives this part of a request a value. The id of the subject comes before what may be equal to it.

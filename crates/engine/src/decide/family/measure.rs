@@ -1,11 +1,15 @@
 //! How policies fit a request, and how many steps it takes to know.
 
+use upheld_model::{Code, Reason};
+
 use super::{Conditions, Decide, Head};
-use crate::ask::Hit;
+use crate::ask::{EntryId, Fit, Hit, Place};
 use crate::decide::path;
 use crate::decide::request::{Fact, Facts, NormalizedRequest, Request};
-use crate::decide::rule::Rule;
+use crate::decide::rule::{Rule, Status};
+use crate::decide::shortfall::Shortfall;
 use crate::decide::truth::Truth;
+use crate::witness::Witness;
 
 /// How a policy fits a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +30,30 @@ impl Measure {
 }
 
 impl Decide {
+    /// Holds one policy against a request.
+    pub(super) fn hold<W: Witness<Measure>>(
+        &self,
+        entry: EntryId,
+        asked: NormalizedRequest<'_>,
+        witness: &mut W,
+        sit: &mut impl FnMut(Place, Fit<Measure>),
+    ) {
+        let Some(rule) = self.rule(entry) else { return };
+        if rule.status == Status::Off {
+            witness.off(entry, || Reason::new(Code::DecideOff, &[]));
+            return;
+        }
+        let target = rule.target.covers(asked);
+        if target == Truth::False {
+            let distance = Shortfall::of(rule, asked).parts;
+            witness.miss(entry, distance, || Reason::new(Shortfall::code(rule, asked), &[]));
+            return;
+        }
+        let measure = measured(rule, target, asked);
+        let fit = if measure.applies() == Truth::Error { Fit::Unknown(measure) } else { Fit::Yes(measure) };
+        sit(Place::default(), fit);
+    }
+
     /// Holds the conditions of policies against a request, as long as there are steps left.
     pub(super) fn hold_conditions(&self, asked: NormalizedRequest<'_>, hits: &mut [Hit<Measure>]) {
         let mut left = self.load.most_steps();

@@ -4,7 +4,9 @@ use upheld_model::{Code, Param, Reason, State};
 
 use super::{By, Decide, DecideScratch, Decided, Measure};
 use crate::ask::{EntryId, Hit};
+use crate::decide::path::Readings;
 use crate::decide::request::Request;
+use crate::decide::shortfall::Shortfall;
 use crate::decide::truth::Truth;
 use crate::decide::value::{Algorithm, Combined, Value};
 use crate::witness::Witness;
@@ -24,7 +26,9 @@ impl Decide {
             By::Policy(entry) => Some(entry),
             By::Default | By::Algorithm | By::Nobody => None,
         };
-        let distance = |entry: EntryId| self.examine(entry, request).map_or(1, |examined| examined.distance());
+        let mut room = Readings::default();
+        let asked = self.asked(request, &mut room);
+        let distance = |entry: EntryId| self.rule(entry).map_or(1, |rule| Shortfall::of(rule, asked).parts);
         let number = |entry: EntryId| Param::Number(i64::try_from(entry.index()).unwrap_or(i64::MAX));
         for hit in &*hits {
             let Some(head) = self.head(hit.entry) else { continue };

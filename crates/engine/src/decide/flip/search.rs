@@ -18,6 +18,7 @@ use crate::decide::request::{NormalizedRequest, Request};
 use crate::decide::rule::{Rule, Set, Status, Target, Test};
 use crate::decide::truth::Truth;
 use crate::decide::value::{Algorithm, Effect};
+use crate::shortlist::Shortlist;
 use crate::witness::Silent;
 
 /// Changes of a request that are made together.
@@ -68,10 +69,9 @@ impl<'d> Search<'d> {
                 // Whoever lacks only a condition is about the request already.
                 (distance, rule.target.covers(asked) != Truth::True)
             };
-            let mut all: Vec<((usize, bool), &Rule)> = rules.map(|rule| (far(rule), rule)).collect();
-            // Stable: at the same distance the order of evaluation counts.
-            all.sort_by_key(|(distance, _)| *distance);
-            all.into_iter().take(MOST_POLICIES).map(|(_, rule)| rule).collect::<Vec<_>>()
+            let mut nearest = Shortlist::of(MOST_POLICIES);
+            rules.for_each(|rule| nearest.offer(far(rule), || rule));
+            nearest.into_items().collect::<Vec<_>>()
         };
         let on = || decide.rules().iter().map(AsRef::as_ref).filter(|rule: &&Rule| rule.status == Status::On);
         let goals = near(&mut on().filter(|rule| rule.effect == effect));

@@ -10,14 +10,19 @@ mod requests;
 
 use std::collections::BTreeMap;
 
+use upheld_model::Code;
+
 use super::super::cells::{Bounds, Cell, Suggested};
+use super::super::examine::ExaminedPart;
 use super::super::family::{By, Decide, Decided, Outcome, Strictness};
 use super::super::path::Readings;
 use super::super::request::Request;
 use super::super::rule::Set;
+use super::super::shortfall::Shortfall;
+use super::super::truth::Truth;
 use super::super::value::{Effect, PossibleEffect, Unknowns, Value};
 use super::changing::{Changing, Step};
-use crate::{Ruling, Scratch, Silent, ask};
+use crate::{EntryId, Ruling, Scratch, Silent, ask};
 
 pub use self::bytes::Bytes;
 #[cfg(test)]
@@ -122,6 +127,20 @@ fn compare(
     let by = value.effect().and(by);
     if (decided.value, &decider) != (value, &by) || !is_sound(&decided, set, unknowns) {
         return Err(format!("decided {decided:?}, {decider:?}; the naive way {value:?}, {by:?}"));
+    }
+    for (place, rule) in decide.rules().iter().enumerate() {
+        let (lacks, told) = (Shortfall::of(rule, asked), decide.examine(EntryId::new(place), request));
+        let of = |parts: &[ExaminedPart], truth: Truth| parts.iter().filter(|part| part.truth == truth).count();
+        let expected = told.as_ref().map(|told| Shortfall {
+            parts: told.parts().map(|part| u32::from(part.truth != Truth::True)).sum(),
+            clauses: of(&told.clauses, Truth::False),
+            conditions: of(&told.conditions, Truth::False),
+            tests: told.parts().map(|part| part.misses.len()).sum(),
+        });
+        let code = told.as_ref().and_then(|told| told.first_miss()).map_or(Code::SkipCondition, |miss| miss.code);
+        if expected != Some(lacks) || Shortfall::code(rule, asked) != code {
+            return Err(format!("{} lacks {lacks:?}; told part by part {expected:?}, {code:?}", rule.name));
+        }
     }
     for (how, answer) in
         [("explained", Ruling::explain(decide, &request).answer), ("matched", Ruling::matched(decide, &request).answer)]

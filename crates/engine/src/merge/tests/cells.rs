@@ -11,7 +11,7 @@ use crate::{Partition, Ruling};
 
 /// What a person would be told of those that match, and what they come to.
 fn answered(merge: &Merge, question: &Question<'_>) -> String {
-    let Ruling { answer, candidates, default, decided, notes } = Ruling::matched(merge, question);
+    let Ruling { answer, candidates, default, decided, notes, .. } = Ruling::matched(merge, question);
     let rows: Vec<_> = candidates.iter().map(|row| (row.entry, row.state, row.reason, row.distance)).collect();
     let results: Vec<_> = answer.results.iter().map(|one| (one.config(), one.contributors())).collect();
     format!("{:?} {results:?} {} {rows:?} {default:?} {decided:?} {notes:?}", answer.entries, answer.undecided)

@@ -10,6 +10,7 @@ use super::super::reference::{NaiveObject, NaiveQuestion, NaiveValue, NaiveWorld
 use super::super::{Layered, Merge, Merged, fold};
 use super::random::{config, patch, proxy, question, world};
 use super::world::{World, config_of, lookup, meeting, result, value};
+use crate::support::differing;
 use crate::words::{EndNames, Words};
 use crate::{Ruling, Scratch, Silent, ask};
 
@@ -43,6 +44,15 @@ fn told(world: &World, ruling: &Ruling<Merge>) -> Vec<String> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn nearest_rulings_are_the_beginning_of_the_one_that_has_everything(
+        naive in world(), proxy in proxy(), question in question(),
+    ) {
+        let world = World::new(&naive);
+        let Some(merge) = world.merge() else { return Ok(()) };
+        prop_assert_eq!(world.with(&proxy, &question, |question| differing(merge, question)), None);
+    }
 
     #[test]
     fn a_fold_equals_naive_patching(layers in proptest::collection::vec(config(), 0..5), patch in patch()) {

@@ -6,6 +6,7 @@ use upheld_model::{Lookup, State};
 use super::super::reference::{NaivePolicy, Tags, margin, ranking};
 use super::world::{World, kind, parts, policies};
 use crate::kind::Resolve;
+use crate::support::differing;
 use crate::words::{EndNames, Words};
 use crate::{Question, Ruling, Scratch, Select, Silent, ask};
 
@@ -71,7 +72,8 @@ proptest! {
         prop_assert_eq!(quiet, matched.answer);
         prop_assert_eq!(quiet, everything.answer);
         let hits: Vec<_> = everything.candidates.iter().filter(|candidate| candidate.measure.is_some()).copied().collect();
-        prop_assert_eq!(matched.candidates, hits);
+        prop_assert_eq!(&matched.candidates, &hits);
+        prop_assert_eq!(differing(select, &question), None);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use serde_json::{Value as Json, json};
 use upheld_pages::{
-    Address, Inspector, MOST_SKIPPED, Medium, Section, Supposing, command, compliance as audited, explanation,
-    invitation, supposition, unanswered,
+    Address, Inspector, Medium, Section, Supposing, command, compliance as audited, explanation, invitation,
+    supposition, unanswered,
 };
 
 use super::visit::{MESH, Visit, Wish, to};
@@ -41,9 +41,7 @@ async fn answered(visit: &Visit, inspector: Inspector, words: &Json) -> Response
         return supposed(visit, inspector, words, &supposing).await;
     }
     let asked = visit.asked(words);
-    // Programs get everything; a page shows few of those that do not match.
-    let skipped = if visit.wants_data() { String::new() } else { MOST_SKIPPED.to_string() };
-    let question = Address::of("/v1/explain").with(MESH, visit.value(MESH)).with("skipped", &skipped);
+    let question = as_the_page_asks(visit, "/v1/explain");
     match visit.post(question, words).await {
         Ok(said) => {
             let page = explanation(inspector, &asked, &said.json, Some(&supposing));
@@ -54,6 +52,11 @@ async fn answered(visit: &Visit, inspector: Inspector, words: &Json) -> Response
             visit.refuses(&page, said)
         }
     }
+}
+
+/// The address of a question, asked where the page asks, with as many of the policies that do not match.
+fn as_the_page_asks(visit: &Visit, endpoint: &str) -> Address {
+    Address::of(endpoint).with(MESH, visit.value(MESH)).with("skipped", visit.value("skipped"))
 }
 
 /// What of an address is supposed.
@@ -70,7 +73,7 @@ async fn supposed(visit: &Visit, inspector: Inspector, words: &Json, supposing: 
         fields.insert("was".to_owned(), Visit::words_of(was));
     }
     let mut asked = visit.asked(words);
-    match visit.post(Address::of("/v1/suppose").with(MESH, visit.value(MESH)), &body).await {
+    match visit.post(as_the_page_asks(visit, "/v1/suppose"), &body).await {
         Ok(said) => {
             let page = supposition(inspector, &asked, supposing, &said.json);
             if let Some(fields) = asked.as_object_mut() {

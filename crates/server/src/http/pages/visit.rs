@@ -372,7 +372,7 @@ fn pairs(query: &str) -> Vec<(String, String)> {
 
 /// What of a query is a question.
 fn words(query: &[(String, String)]) -> Json {
-    const PAGE: [&str; 8] = ["at", "minRevision", SEMANTICS, MESH, "format", "without", "was", "everywhere"];
+    const PAGE: [&str; 9] = ["at", "minRevision", SEMANTICS, MESH, "format", "skipped", "without", "was", "everywhere"];
     const LISTS: [&str; 5] = ["header", "subject", "action", "resource", "env"];
     let mut words = Map::new();
     let said = query.iter().map(|(name, value)| (name, value.trim()));

@@ -14,7 +14,7 @@ use crate::report::compliance::{BaselineState, Check, CheckState, Level, Severit
 use upheld_answers::formats::audit::{Among, Baseline, Failing, Listed};
 
 fn screen(format: Format) -> Screen {
-    Screen { format, width: None, verbose: false, ascii: false }
+    Screen { format, width: None, verbose: false, wanted: None, ascii: false }
 }
 
 fn printed_of(audit: &Audit, output: Output) -> String {
