@@ -107,6 +107,18 @@ pub fn here() -> Handed {
     Handed(HERE.with_borrow(Clone::clone))
 }
 
+/// Steps of this process, of all work and of none.
+#[cfg(debug_assertions)]
+static TOTAL: AtomicU64 = AtomicU64::new(0);
+
+/// How many steps this process took, in builds with debug assertions: tests of growth count them. Others count none.
+pub fn total() -> u64 {
+    #[cfg(debug_assertions)]
+    return TOTAL.load(Ordering::Relaxed);
+    #[cfg(not(debug_assertions))]
+    0
+}
+
 /// One step of the work of this thread.
 #[inline]
 pub fn step() {
@@ -116,6 +128,8 @@ pub fn step() {
 /// Several steps at once.
 #[inline]
 pub fn steps(count: u64) {
+    #[cfg(debug_assertions)]
+    TOTAL.fetch_add(count, Ordering::Relaxed);
     HERE.with_borrow(|work| {
         if let Some(work) = work
             && let Err(unfinished) = work.takes(count)
@@ -148,15 +162,15 @@ mod tests {
     #[test]
     fn work_ends_at_its_next_step() {
         let work = Work::default();
-        let mut turns = 0;
+        let turns = std::cell::Cell::new(0);
         let unfinished = work.during(|| {
             loop {
-                turns += 1;
+                turns.set(turns.get() + 1);
                 step();
                 work.end();
             }
         });
-        assert_eq!((unfinished, turns), (Err::<(), _>(Unfinished::Ended), 2));
+        assert_eq!((unfinished, turns.get()), (Err::<(), _>(Unfinished::Ended), 2));
         assert_eq!(work.during(step), Err(Unfinished::Ended), "for good");
         assert_eq!(work.during(|| "no step"), Ok("no step"));
     }
@@ -173,7 +187,7 @@ mod tests {
                     turns.set(turns.get() + 1);
                     scope.spawn(turn).join().unwrap_or_else(|payload| resume_unwind(payload));
                 }
-            })
+            });
         };
         assert_eq!(work.during(through_threads), Err::<(), _>(Unfinished::OutOfSteps));
         assert_eq!(turns.get(), 3);
