@@ -11,6 +11,7 @@ mod link;
 mod read;
 mod restore;
 mod schema;
+mod summaries;
 pub(crate) mod statements;
 
 pub(crate) use chain::{ChainEnd, chain_at, chain_end, complete};
@@ -28,6 +29,7 @@ use append::{append, remember, remembered};
 use compact::compact;
 use read::{digest_after as digest, state};
 use restore::restore;
+use summaries::summaries;
 
 /// A time as text, always with the same number of digits, so that texts and times have the same order.
 pub(crate) fn time(time: Timestamp) -> String {
