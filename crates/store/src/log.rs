@@ -11,8 +11,8 @@ mod link;
 mod read;
 mod restore;
 mod schema;
-mod summaries;
 pub(crate) mod statements;
+mod summaries;
 
 pub(crate) use chain::{ChainEnd, chain_at, chain_end, complete};
 pub(crate) use database::{Database, Work};

@@ -8,7 +8,8 @@ use tokio::sync::watch;
 
 use crate::machine::Moment;
 use crate::{
-    AcceptedLoss, Batch, Chain, Digest, Entry, EntrySummary, FramesBehind, History, IdempotencyKey, Loss, Revision, State,
+    AcceptedLoss, Batch, Chain, Digest, Entry, EntrySummary, FramesBehind, History, IdempotencyKey, Loss, Revision,
+    State,
 };
 
 /// Where the log is kept.

@@ -73,8 +73,10 @@ mod tests {
         let first = "SEARCH change USING INDEX change_in_order (revision=? AND place<?)";
         // Of each entry, the few that are named.
         let order = "USE TEMP B-TREE FOR LAST TERM OF ORDER BY";
-        let expected =
-            [(statements::SUMMARIES, vec![by_entry, last, deletions]), (statements::FIRST_CHANGES, vec![entries, first, order])];
+        let expected = [
+            (statements::SUMMARIES, vec![by_entry, last, deletions]),
+            (statements::FIRST_CHANGES, vec![entries, first, order]),
+        ];
         for (statement, expected) in expected {
             let plan = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}")));
             let plan = plan.bind(0_i64).bind(10_i64).bind(3_i64).fetch_all(&mut connection).await.unwrap();
