@@ -1,7 +1,8 @@
 //! Lessons: small worlds that grow by one policy a step. Each step is asked like any other question, so what a lesson shows is what the
 //! engine does.
 
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -116,6 +117,20 @@ impl Lesson {
         Ok(Taught { lesson: self, step, loaded, question, answer })
     }
 
+    /// Everything after some steps, for programs and pages. It is made once.
+    pub fn document(&'static self, step: usize) -> Result<Arc<Json>, Refused> {
+        /// The documents that were asked for. Lessons have few steps, and say the same to everybody.
+        static MADE: Mutex<BTreeMap<(&str, usize), Arc<Json>>> = Mutex::new(BTreeMap::new());
+        // Nothing in here stops half-way.
+        let made = || MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = made().get(&(self.name.as_str(), step)) {
+            return Ok(Arc::clone(known));
+        }
+        let document = Arc::new(self.after(step)?.document()?);
+        made().insert((self.name.as_str(), step), Arc::clone(&document));
+        Ok(document)
+    }
+
     /// The documents that came in up to a step, with the numbers of theirs.
     fn added(&self, step: usize) -> impl Iterator<Item = (usize, &Step)> {
         (1..).zip(&self.steps).take(step).filter(|(_, step)| !step.add.is_empty())
@@ -179,6 +194,15 @@ impl Taught {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn p11_the_document_of_a_step_is_made_once() {
+        let lesson = named("select").unwrap();
+        let (first, second) = (lesson.document(3).unwrap(), lesson.document(3).unwrap());
+        assert!(Arc::ptr_eq(&first, &second));
+        assert_eq!(*first, lesson.after(3).unwrap().document().unwrap());
+        assert!(lesson.document(0).is_err() && lesson.document(2).unwrap() != first);
+    }
 
     #[test]
     fn every_family_has_a_lesson_and_every_step_an_answer() {

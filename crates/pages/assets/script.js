@@ -109,22 +109,65 @@ addEventListener("keydown", (event) => {
 // News is told, and nothing moves. A page of the past has none.
 const note = $("#live");
 if (root.dataset.events && note && !new URLSearchParams(location.search).has("at")) {
-  const events = new EventSource(root.dataset.events);
+  let known = Number($("#pill")?.dataset.revision ?? 0);
+  let latest = known && { revision: known };
   const tell = (text, link = "Show it", to = location.href) => {
     $("span", note).textContent = text;
     Object.assign($("a", note), { textContent: link, href: to });
     note.hidden = false;
   };
-  events.addEventListener("revision", (event) => {
-    const { revision, message, actor } = JSON.parse(event.data);
-    tell(`Revision ${revision} is here${message ? ` (${message}, ${actor})` : ""}.`);
-  });
-  events.addEventListener("files", (event) => {
-    const { state, diagnostics } = JSON.parse(event.data);
-    const broken = state === "broken";
-    const pill = broken ? ["warn", "! last good snapshot", "/diagnostics"] : ["good", "files are mended", "/history"];
-    Object.assign($("#pill"), { className: `pill ${pill[0]}`, textContent: pill[1], href: pill[2] });
-    if (!broken) tell("Files are mended, and read.");
-    else if (!$(".broken")) tell(`Files are broken: ${diagnostics[0]?.message ?? ""}`, "What is wrong", "/diagnostics");
-  });
+  const news = {
+    revision(entry) {
+      const { revision, message, actor } = entry;
+      if (revision > (latest?.revision ?? 0)) latest = entry;
+      if (revision <= known) return;
+      known = revision;
+      tell(`Revision ${revision} is here${message ? ` (${message}, ${actor})` : ""}.`);
+    },
+    files({ state, diagnostics }) {
+      const broken = state === "broken";
+      const pill = broken ? ["warn", "! last good snapshot", "/diagnostics"] : ["good", "files are mended", "/history"];
+      Object.assign($("#pill"), { className: `pill ${pill[0]}`, textContent: pill[1], href: pill[2] });
+      if (!broken) tell("Files are mended, and read.");
+      else if (!$(".broken")) tell(`Files are broken: ${diagnostics[0]?.message ?? ""}`, "What is wrong", "/diagnostics");
+    },
+  };
+
+  // Browsers keep few connections to a server. So all tabs share one stream: the tab that has the lock holds it, and passes news on.
+  // A page that is not seen holds nothing. Without locks (a plain address that is not of this machine) each visible page has a stream.
+  const address = root.dataset.events;
+  let leave;
+  function attend() {
+    if (document.hidden) return leave?.();
+    if (leave) return;
+    const left = new AbortController();
+    const channel = new BroadcastChannel(address);
+    let holds = false;
+    channel.onmessage = ({ data: { name, data, after } }) => {
+      if (name) news[name](data);
+      else if (holds && latest && latest.revision > after) channel.postMessage({ name: "revision", data: latest });
+    };
+    const hold = () => left.signal.aborted ? undefined : new Promise((release) => {
+      const stream = new EventSource(known ? `${address}?after=${known}` : address);
+      const close = () => { holds = false; stream.close(); release(); };
+      holds = true;
+      left.signal.addEventListener("abort", close);
+      stream.addEventListener("error", () => { if (stream.readyState === EventSource.CLOSED) close(); });
+      for (const name of Object.keys(news)) {
+        stream.addEventListener(name, (event) => {
+          const data = JSON.parse(event.data);
+          news[name](data);
+          if (holds) channel.postMessage({ name, data });
+        });
+      }
+    });
+    if (navigator.locks) navigator.locks.request(address, { signal: left.signal }, hold).catch(() => { /* it left before its turn */ });
+    else hold();
+    channel.postMessage({ after: known });
+    leave = () => { leave = undefined; left.abort(); channel.close(); };
+  }
+  document.addEventListener("visibilitychange", attend);
+  addEventListener("pagehide", () => leave?.());
+  addEventListener("pageshow", attend);
+  attend();
 }

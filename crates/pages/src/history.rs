@@ -56,14 +56,15 @@ pub(crate) fn between(from: u64, to: u64) -> Address {
 /// `+ freeze, − old`.
 pub(crate) fn changes(entry: &Json) -> String {
     const SHOWN: usize = 3;
-    let all = entry.items("changes");
-    let named = all.iter().take(SHOWN).map(|change| match (change.raw("put"), change.raw("delete")) {
-        ("", gone) => format!("− {}", visible(gone)),
-        (put, _) => format!("+ {}", visible(put)),
-    });
+    let named =
+        entry.items("changes").iter().take(SHOWN).map(|change| match (change.raw("put"), change.raw("delete")) {
+            ("", gone) => format!("− {}", visible(gone)),
+            (put, _) => format!("+ {}", visible(put)),
+        });
     let mut told: Vec<String> = named.collect();
-    if all.len() > SHOWN {
-        told.push(format!("and {} more", all.len() - SHOWN));
+    let left = (entry.number("puts") + entry.number("deletions")).saturating_sub(told.len() as u64);
+    if left > 0 {
+        told.push(format!("and {left} more"));
     }
     told.join(", ")
 }

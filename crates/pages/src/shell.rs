@@ -319,8 +319,8 @@ fn pill(around: &Around) -> Markup {
     let digest = around.digest.as_deref().map(short).unwrap_or_default();
     html! {
         @match around.health {
-            Health::Current => a.pill.good #pill href="/history" { "revision " (revision) " " code { (digest) } },
-            Health::LastGood => a.pill.warn #pill href="/diagnostics" { "! last good snapshot " code { (digest) } },
+            Health::Current => a.pill.good #pill data-revision=[around.revision.as_deref()] href="/history" { "revision " (revision) " " code { (digest) } },
+            Health::LastGood => a.pill.warn #pill data-revision=[around.revision.as_deref()] href="/diagnostics" { "! last good snapshot " code { (digest) } },
         }
     }
 }

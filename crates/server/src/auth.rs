@@ -48,7 +48,7 @@ pub(crate) use self::secret::Secret;
 pub(crate) use self::bootstrap::NewToken;
 use self::bootstrap::{Bootstrap, KeepError};
 pub(crate) use self::endpoint::{Endpoint, Form, Operation};
-pub(crate) use self::sessions::{LASTS, NoSession, Sessions};
+pub(crate) use self::sessions::{NoSession, Session, Sessions};
 
 use self::endpoint::Headers;
 use self::jwt::Jwt;

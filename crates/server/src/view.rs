@@ -25,7 +25,7 @@ use upheld_store::{Revision, State, machine};
 
 use self::editions::Others;
 use self::lists::Lists;
-pub(crate) use self::lists::{RowSort, Rows, WhichRows};
+pub(crate) use self::lists::{Counts, RowSort, Rows, WhichRows, count};
 pub(crate) use self::part::{RoleLimits, Seen};
 use self::steps::{Sources, Steps};
 use crate::folders::Contents;

@@ -36,7 +36,7 @@ mod verify;
 pub use batch::{Batch, IdempotencyKey};
 pub use chain::Chain;
 pub use digest::Digest;
-pub use entry::{Change, Entry};
+pub use entry::{Change, Entry, EntrySummary, KeyChange};
 pub use history::{BadHistory, History};
 pub use key::{BadKey, Key, Part};
 pub use memory::Memory;

@@ -12,6 +12,7 @@ mod read;
 mod restore;
 mod schema;
 pub(crate) mod statements;
+mod summaries;
 
 pub(crate) use chain::{ChainEnd, chain_at, chain_end, complete};
 pub(crate) use database::{Database, Work};
@@ -28,6 +29,7 @@ use append::{append, remember, remembered};
 use compact::compact;
 use read::{digest_after as digest, state};
 use restore::restore;
+use summaries::summaries;
 
 /// A time as text, always with the same number of digits, so that texts and times have the same order.
 pub(crate) fn time(time: Timestamp) -> String {

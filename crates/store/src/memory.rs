@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::store::{Appended, Head, Result, Store, StoreError};
-use crate::{Batch, Chain, Digest, Entry, History, IdempotencyKey, Revision, State, retention};
+use crate::{Batch, Chain, Digest, Entry, EntrySummary, History, IdempotencyKey, Revision, State, retention};
 
 /// Keeps the log in memory.
 #[derive(Debug)]
@@ -47,7 +47,8 @@ impl Default for Memory {
 }
 
 impl Log {
-    fn at(&self, asked: Revision) -> Result<State> {
+    /// Whether the state after a revision is known.
+    fn check_known(&self, asked: Revision) -> Result<()> {
         let (oldest, last) = (self.base.revision(), self.state.revision());
         if asked < oldest {
             return Err(StoreError::Compacted { asked, oldest });
@@ -55,9 +56,38 @@ impl Log {
         if asked > last {
             return Err(StoreError::Future { asked, last });
         }
+        Ok(())
+    }
+
+    /// The entries up to a revision, and those after it.
+    fn split(&self, at: Revision) -> (&[Entry], &[Entry]) {
+        let place = self.entries.partition_point(|entry| entry.revision <= at);
+        self.entries.split_at_checked(place).unwrap_or((&self.entries, &[]))
+    }
+
+    fn at(&self, asked: Revision) -> Result<State> {
+        self.check_known(asked)?;
+        if asked == self.state.revision() {
+            return Ok(self.state.clone());
+        }
         let mut state = self.base.clone();
-        self.entries.iter().take_while(|entry| entry.revision <= asked).for_each(|entry| state.apply(entry));
+        self.split(asked).0.iter().for_each(|entry| state.apply(entry));
         Ok(state)
+    }
+
+    /// Every entry has the digest after it, so nothing is replayed.
+    fn digest(&self, asked: Revision) -> Result<Digest> {
+        self.check_known(asked)?;
+        Ok(self.split(asked).0.last().map_or_else(|| self.base.digest(), |entry| entry.digest))
+    }
+
+    /// The entries after a revision.
+    fn after(&self, after: Revision, limit: usize) -> Result<impl Iterator<Item = &Entry>> {
+        let oldest = self.base.revision();
+        if after < oldest {
+            return Err(StoreError::Compacted { asked: after, oldest });
+        }
+        Ok(self.split(after).1.iter().take(limit))
     }
 
     fn remembered(&self, key: &IdempotencyKey) -> Result<Option<Revision>> {
@@ -107,8 +137,7 @@ impl Log {
 
     fn compact(&mut self, up_to: Revision) -> Result<()> {
         self.base = self.at(up_to)?;
-        let last = self.entries.iter().rfind(|entry| entry.revision <= up_to);
-        self.base_chain = last.map_or(self.base_chain, |entry| entry.chain);
+        self.base_chain = self.split(up_to).0.last().map_or(self.base_chain, |entry| entry.chain);
         if let Some(limit) = self.entries.last().and_then(|last| retention::keys_before(last.time)) {
             self.keys.retain(|_, (_, _, time)| *time >= limit);
         }
@@ -140,18 +169,16 @@ impl Store for Memory {
     }
 
     fn digest(&self, at: Revision) -> BoxFuture<'_, Result<Digest>> {
-        ready(self.log().at(at).map(|state| state.digest())).boxed()
+        ready(self.log().digest(at)).boxed()
     }
 
     fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>> {
+        ready(self.log().after(after, limit).map(|entries| entries.cloned().collect())).boxed()
+    }
+
+    fn summaries(&self, after: Revision, limit: usize, keys: usize) -> BoxFuture<'_, Result<Vec<EntrySummary>>> {
         let log = self.log();
-        let oldest = log.base.revision();
-        let entries = if after < oldest {
-            Err(StoreError::Compacted { asked: after, oldest })
-        } else {
-            Ok(log.entries.iter().filter(|entry| entry.revision > after).take(limit).cloned().collect())
-        };
-        ready(entries).boxed()
+        ready(log.after(after, limit).map(|entries| entries.map(|entry| entry.summary(keys)).collect())).boxed()
     }
 
     fn append(&self, batch: Batch) -> BoxFuture<'_, Result<Appended>> {

@@ -7,7 +7,10 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::machine::Moment;
-use crate::{AcceptedLoss, Batch, Chain, Digest, Entry, FramesBehind, History, IdempotencyKey, Loss, Revision, State};
+use crate::{
+    AcceptedLoss, Batch, Chain, Digest, Entry, EntrySummary, FramesBehind, History, IdempotencyKey, Loss, Revision,
+    State,
+};
 
 /// Where the log is kept.
 pub trait Store: fmt::Debug + Send + Sync {
@@ -22,6 +25,10 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// At most `limit` entries after a revision, in order.
     fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>>;
+
+    /// At most `limit` entries after a revision, in order, each with at most `keys` of its changes. The cost follows the answer: no text of
+    /// a document is read, and no other change of these entries.
+    fn summaries(&self, after: Revision, limit: usize, keys: usize) -> BoxFuture<'_, Result<Vec<EntrySummary>>>;
 
     /// Adds an entry. When this returns, the entry is durable; when it fails, there is no trace of it, except after
     /// [`StoreError::Unreachable`], where nobody can know: ask again under the same idempotency key.

@@ -21,7 +21,7 @@ COPY man/ /usr/share/man/
 COPY completions/upheld.bash /usr/share/bash-completion/completions/upheld
 COPY --chown=65532:65532 --chmod=700 data/ /data/
 USER 65532:65532
-ENV XDG_DATA_HOME=/data UPHELD_LISTEN=0.0.0.0:8181
+ENV XDG_DATA_HOME=/data UPHELD_LISTEN=0.0.0.0:8181 MALLOC_ARENA_MAX=2
 VOLUME /data
 EXPOSE 8181
 STOPSIGNAL SIGTERM

@@ -15,17 +15,17 @@ use upheld_answers::compliance::{AtMoment, next_turn, turned};
 use upheld_answers::diagnostic_json;
 use upheld_loader::load::Broken;
 use upheld_model::Timestamp;
-use upheld_store::{Change, Entry, Revision, machine};
+use upheld_store::{Revision, StoreError, machine};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::decide::now;
 use super::extract::Query;
-use super::revisions::{ReadEntry, Reader};
+use super::revisions::{LogPart, ReadEntry, ReadFailure, Reader};
 use crate::app::Shared;
 use crate::auth::{Caller, Operation};
 use crate::problem::Problem;
-use crate::telemetry::Observed;
+use crate::telemetry::{InFlight, Observed};
 use crate::view::View;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
@@ -36,6 +36,42 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
 struct From {
     /// Where to begin; where the server is, when left out.
     after: Option<Revision>,
+    /// Which events are wanted, with commas between them; all, when left out.
+    only: Option<String>,
+}
+
+/// What events tell of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    Revision,
+    Violations,
+    Files,
+}
+
+impl Sort {
+    const ALL: [Self; 3] = [Self::Revision, Self::Violations, Self::Files];
+
+    /// As events are named.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Revision => "revision",
+            Self::Violations => "violations",
+            Self::Files => "files",
+        }
+    }
+
+    /// Those of a list.
+    fn read(only: Option<&str>) -> Result<Vec<Self>, Problem> {
+        let Some(only) = only else { return Ok(Self::ALL.to_vec()) };
+        let sort = |word: &str| {
+            let known = Self::ALL.into_iter().find(|sort| sort.word() == word.trim());
+            let words = Self::ALL.map(Self::word).join(", ");
+            known.ok_or_else(|| {
+                Problem::bad_request(format!("`only={only}`: there is no event `{word}`; there are {words}"))
+            })
+        };
+        only.split(',').map(sort).collect()
+    }
 }
 
 /// Revisions as server-sent events. The id of an event is the number of its revision: whoever comes back with
@@ -43,7 +79,8 @@ struct From {
 /// ended to violate policies about related objects, by workspace, as far as the caller may see it; so it does, without a revision, when a waiver
 /// begins or ends by the clock.
 #[utoipa::path(get, path = "/v1/events",
-    params(("after" = Option<u64>, Query, description = "begin after this revision")),
+    params(("after" = Option<u64>, Query, description = "begin after this revision"),
+        ("only" = Option<String>, Query, description = "only these events: `revision`, `violations`, `files`, with commas between them")),
     responses((status = 200, content_type = "text/event-stream", body = String), (status = 400, body = Problem), (status = 410, body = Problem)))]
 async fn events(
     State(app): State<Shared>,
@@ -54,16 +91,20 @@ async fn events(
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let resumed = headers.get("last-event-id").and_then(|id| id.to_str().ok()).map(str::parse::<Revision>);
     let resumed = resumed.transpose().map_err(|_| Problem::bad_request("`Last-Event-ID` is not a revision number"))?;
+    let wanted = Sort::read(from.only.as_deref())?;
     let after = resumed.or(from.after).unwrap_or_else(|| app.live.view().revision());
     // Whoever asks for what is forgotten should know before the stream begins.
-    app.store.entries(after, 1).await?;
+    app.store.summaries(after, 1, 0).await?;
     let reader = Reader::of(&observed);
     let (reloads, ends) = (app.auth.follow_reloads(), app.ending.subscribe());
-    let (revisions, seen) = (app.live.follow(), seen_at(&app, after).await);
+    let seen = if wanted.contains(&Sort::Violations) { seen_at(&app, after).await } else { app.live.view() };
+    let (revisions, open) = (app.live.follow(), app.metrics.streaming());
     let (files, broken) = (app.folders.follow(), None);
     let (told, waiting) = (now(), Vec::new());
     let expires = Instant::now() + left(caller.until);
     let follow = Follow {
+        _open: open,
+        wanted,
         app,
         observed,
         reader,
@@ -101,6 +142,8 @@ async fn seen_at(app: &Shared, after: Revision) -> Arc<View> {
 }
 
 struct Follow {
+    _open: InFlight,
+    wanted: Vec<Sort>,
     app: Shared,
     observed: Observed,
     reader: Reader,
@@ -116,13 +159,14 @@ struct Follow {
     expires: Instant,
     /// Whether the server ends; it may have begun to before this stream did.
     ends: tokio::sync::watch::Receiver<bool>,
+    /// Up to which revision the log was read.
     after: Revision,
     /// The view whose violations were told last.
     seen: Arc<View>,
     /// When that was.
     told: Timestamp,
     /// The next entries, last first.
-    waiting: Vec<Entry>,
+    waiting: Vec<ReadEntry>,
 }
 
 impl Follow {
@@ -134,23 +178,19 @@ impl Follow {
             if is_over || self.expires <= Instant::now() {
                 return None;
             }
-            if let Some(told) = self.broken_or_mended() {
+            if let Some(told) = self.broken_or_mended().filter(|_| self.wants(Sort::Files)) {
                 return Some((told, self));
             }
-            if let Some(entry) = self.waiting.pop() {
-                self.after = entry.revision;
-                let cut = self.reader.cut_all(&self.app.live.view(), [entry]);
-                match cut.first().map(event) {
-                    Some(told) => return Some((told, self)),
-                    None => continue,
-                }
+            if let Some(entry) = self.waiting.pop().filter(|_| self.wants(Sort::Revision)) {
+                return Some((event(&entry), self));
             }
             // First seen, then fetched: what comes in between is seen the next time.
             self.revisions.borrow_and_update();
             let turned = self.violations().await;
-            let turn = next_turn(&self.seen.loaded.snapshot, self.told);
-            match self.app.store.entries(self.after, AT_ONCE).await {
-                Ok(entries) if entries.is_empty() && turned.is_none() => tokio::select! {
+            let turn = next_turn(&self.seen.loaded.snapshot, self.told).filter(|_| self.wants(Sort::Violations));
+            let part = LogPart { after: self.after, limit: AT_ONCE, named: usize::MAX };
+            match self.reader.read(&self.app, part).await {
+                Ok(read) if read.last.is_none() && turned.is_none() => tokio::select! {
                     changed = self.revisions.changed() => changed.ok()?,
                     changed = self.files.changed() => changed.ok()?,
                     () = until(turn) => {}
@@ -158,11 +198,11 @@ impl Follow {
                     () = tokio::time::sleep_until(self.expires) => return None,
                     _ = self.ends.wait_for(|ends| *ends) => return None,
                 },
-                Ok(mut entries) => {
-                    entries.reverse();
-                    self.waiting = entries;
+                Ok(read) => {
+                    self.after = read.last.unwrap_or(self.after);
+                    self.waiting = read.entries.into_iter().rev().collect();
                 }
-                Err(upheld_store::StoreError::Unreachable(_)) => tokio::time::sleep(Duration::from_secs(1)).await,
+                Err(ReadFailure::Store(StoreError::Unreachable(_))) => tokio::time::sleep(Duration::from_secs(1)).await,
                 Err(_) => return None,
             }
             // It comes before the revisions that brought it about: whoever is cut off in between hears it again.
@@ -170,6 +210,10 @@ impl Follow {
                 return Some((turned, self));
             }
         }
+    }
+
+    fn wants(&self, sort: Sort) -> bool {
+        self.wanted.contains(&sort)
     }
 
     /// That files cannot be read as they are, or can again, if that was not told yet.
@@ -189,11 +233,14 @@ impl Follow {
             }
             (Some(_), None) => json!({"state": "mended"}),
         };
-        Some(Event::default().event("files").data(data.to_string()))
+        Some(Event::default().event(Sort::Files.word()).data(data.to_string()))
     }
 
     /// What began and ended to violate since it was told last.
     async fn violations(&mut self) -> Option<Event> {
+        if !self.wants(Sort::Violations) {
+            return None;
+        }
         let (view, moment) = (self.app.live.view(), now());
         let before = std::mem::replace(&mut self.seen, Arc::clone(&view));
         let told = std::mem::replace(&mut self.told, moment);
@@ -215,7 +262,7 @@ impl Follow {
             return None;
         }
         let data = json!({"after": after, "revision": revision, "time": moment.to_string(), "workspaces": workspaces});
-        Some(Event::default().event("violations").data(data.to_string()))
+        Some(Event::default().event(Sort::Violations.word()).data(data.to_string()))
     }
 }
 
@@ -234,9 +281,5 @@ async fn until(turn: Option<Timestamp>) {
 }
 
 fn event(entry: &ReadEntry) -> Event {
-    let data = entry.json(|change| match change {
-        Change::Put { key, .. } => json!({"put": key}),
-        Change::Delete { key } => json!({"delete": key}),
-    });
-    Event::default().id(entry.revision.to_string()).event("revision").data(data.to_string())
+    Event::default().id(entry.revision().to_string()).event(Sort::Revision.word()).data(entry.json().to_string())
 }

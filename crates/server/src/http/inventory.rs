@@ -162,9 +162,10 @@ async fn shown(view: &Arc<View>, observed: &Observed, identity: Identity) -> Res
     if !observed.access().is_some_and(|access| access.may(Operation::Read, (&identity).into())) {
         return Err(Problem::not_found(format!("there is no `{identity}`")));
     }
-    let shown = ask(view, move |world| match world.show(&identity.to_string()) {
-        Ok(shown) => Ok(shown.json(world.snapshot())),
-        Err(refused) => world.show_listed(&identity).ok_or(refused),
+    // What is not found by its name costs a search for names that are like it, so objects that are kept apart come first.
+    let shown = ask(view, move |world| match world.show_listed(&identity) {
+        Some(shown) => Ok(shown),
+        None => Ok(world.show(&identity.to_string())?.json(world.snapshot())),
     });
     match shown.await {
         Ok(shown) => Ok(answered(view, shown)),
@@ -263,8 +264,8 @@ async fn lesson(
         let refused = |refused: upheld_answers::Refused| {
             Problem::not_found(refused.diagnostics.first().map(|one| one.message.clone()).unwrap_or_default())
         };
-        let reached = lesson.after(reached.step.unwrap_or(1)).and_then(|taught| taught.document());
-        Ok(Json(reached.map_err(refused)?).into_response())
+        let reached = lesson.document(reached.step.unwrap_or(1)).map_err(refused)?;
+        Ok(Json(&*reached).into_response())
     })
     .await
 }

@@ -16,6 +16,7 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::handler::Handler;
 use axum::http::{StatusCode, header};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use tower_http::compression::CompressionLayer;
@@ -58,9 +59,10 @@ pub(super) fn router(app: Shared, api: Router) -> Router {
         page("/sign-in", read(session::form, &site).merge(post(session::sign_in))),
         page("/sign-out", post(session::sign_out)),
         page("/pages/theme", get(session::theme)),
-        page("/pages/events", get(session::events)),
+        page(session::EVENTS, get(session::events)),
     ];
     let pages = pages.into_iter().fold(Router::new(), |router, (path, shown)| router.route(&path, shown));
+    let pages = pages.layer(from_fn_with_state(site.clone(), session::keep));
     pages.route(&format!("{FOLDER}/{{name}}"), get(file)).layer(CompressionLayer::new()).with_state(site)
 }
 

@@ -1,14 +1,17 @@
 //! `/v1/revisions`: the log, and atomic batches of changes.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_loader::Format;
 use upheld_model::tree::{Kind, Value};
-use upheld_store::{Change, Digest, Entry, Key, Revision};
+use upheld_store::machine::{self, Stopped};
+use upheld_store::{Change, Entry, EntrySummary, Key, KeyChange, Revision, StoreError};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -18,6 +21,7 @@ use super::writing::{Intent, answer, refused};
 use crate::app::Shared;
 use crate::auth::{Access, Operation};
 use crate::documents::{Body, format};
+use crate::limits::heavy;
 use crate::problem::Problem;
 use crate::telemetry::Observed;
 use crate::view::{RoleLimits, View};
@@ -27,21 +31,38 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(list, append)).routes(routes!(show))
 }
 
-/// The log, page by page: oldest first.
-#[utoipa::path(get, path = "/v1/revisions", params(Page),
+/// How many changes of each revision are named.
+#[derive(Debug, Default, Deserialize)]
+struct Named {
+    changes: Option<usize>,
+}
+
+/// So many are named when nobody says.
+const USUALLY_NAMED: usize = 10;
+
+/// The log, page by page: oldest first. Each revision with how many documents it put and deleted, and the first of them by id; one revision has
+/// the documents themselves.
+#[utoipa::path(get, path = "/v1/revisions",
+    params(Page, ("changes" = Option<usize>, Query, description = "how many changes of each revision are named, 10 when left out")),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)))]
-async fn list(State(app): State<Shared>, observed: Observed, Query(page): Query<Page>) -> Result<Json<Json_>, Problem> {
+async fn list(
+    State(app): State<Shared>,
+    observed: Observed,
+    Query(page): Query<Page>,
+    Query(named): Query<Named>,
+) -> Result<Json<Json_>, Problem> {
     let limit = page.size()?;
     let reader = Reader::of(&observed);
     let head = app.store.head().await?;
     let after = page.after.as_deref().map(number).transpose()?.unwrap_or(head.oldest);
-    let entries = app.store.entries(after, limit).await?;
-    let next = entries.last().filter(|_| entries.len() == limit).map(|entry| entry.revision);
-    let items: Vec<Json_> = reader.cut_all(&app.live.view(), entries).iter().map(shown).collect();
-    Ok(Json(json!({"items": items, "next": next, "oldest": head.oldest, "last": head.revision})))
+    let part = LogPart { after, limit, named: named.changes.unwrap_or(USUALLY_NAMED) };
+    let read = reader.read(&app, part).await?;
+    let next = read.last.filter(|_| read.is_full);
+    let items = machine::aside(move || read.entries.iter().map(ReadEntry::json).collect::<Vec<Json_>>()).await;
+    Ok(Json(json!({"items": items.map_err(unfinished)?, "next": next, "oldest": head.oldest, "last": head.revision})))
 }
 
-/// One revision.
+/// One revision, with all documents that it put.
 #[utoipa::path(get, path = "/v1/revisions/{revision}", params(("revision" = u64, Path)),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem)))]
 async fn show(
@@ -53,20 +74,77 @@ async fn show(
     let before = Revision(wanted.0.saturating_sub(1));
     let entries = app.store.entries(before, 1).await?;
     let found = entries.into_iter().find(|entry| entry.revision == wanted);
-    let found = Reader::of(&observed).cut_all(&app.live.view(), found);
-    found
-        .first()
-        .map(|entry| Json(shown(entry)))
-        .ok_or_else(|| Problem::not_found(format!("there is no revision {wanted}")))
+    let shown = match (found, Reader::of(&observed).0) {
+        (Some(entry), Some(access)) => {
+            let view = app.live.view();
+            heavy(move || {
+                let whole = Whole::of(&view, &access);
+                cut(&access, whole, &view.role_limits(&access), entry).map(|entry| shown(&entry, whole))
+            })
+            .await
+            .map_err(unfinished)?
+        }
+        _ => None,
+    };
+    shown.map(Json).ok_or_else(|| Problem::not_found(format!("there is no revision {wanted}")))
 }
 
 fn number(text: &str) -> Result<Revision, Problem> {
     text.parse().map_err(|_| Problem::bad_request(format!("`{text}` is not a revision number")))
 }
 
+fn unfinished(_: Stopped) -> Problem {
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the answer was not finished")
+}
+
 /// Somebody who reads the log.
 #[derive(Clone, Debug)]
 pub(super) struct Reader(Option<Access>);
+
+/// A part of the log.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LogPart {
+    /// It begins after this revision.
+    pub(super) after: Revision,
+    /// At most so many entries.
+    pub(super) limit: usize,
+    /// How many changes of each entry are named.
+    pub(super) named: usize,
+}
+
+/// What somebody may read of a part of the log.
+#[derive(Debug)]
+pub(super) struct ReadLog {
+    pub(super) entries: Vec<ReadEntry>,
+    /// The last revision of the part, whether or not they may read of it.
+    pub(super) last: Option<Revision>,
+    /// Whether there may be more after it.
+    is_full: bool,
+}
+
+/// Why a part of the log was not read.
+#[derive(Debug)]
+pub(super) enum ReadFailure {
+    /// The store does not have it, or does not answer.
+    Store(StoreError),
+    /// The work on it was stopped.
+    Stopped(Stopped),
+}
+
+impl From<StoreError> for ReadFailure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<ReadFailure> for Problem {
+    fn from(failure: ReadFailure) -> Self {
+        match failure {
+            ReadFailure::Store(error) => error.into(),
+            ReadFailure::Stopped(stopped) => unfinished(stopped),
+        }
+    }
+}
 
 impl Reader {
     /// Of a request.
@@ -75,30 +153,55 @@ impl Reader {
         Self(observed.access().cloned())
     }
 
-    /// What they may read of entries, as roles hold in a view.
-    pub(super) fn cut_all(&self, view: &View, entries: impl IntoIterator<Item = Entry>) -> Vec<ReadEntry> {
-        let Some(access) = &self.0 else { return Vec::new() };
-        let whole = if view.is_whole_to(access, Operation::Read) { Whole::Yes } else { Whole::No };
-        let limits = view.role_limits(access);
-        entries.into_iter().filter_map(|entry| cut(access, whole, &limits, entry)).collect()
+    /// What they may read of a part of the log, as roles hold in the current view. No document is read for a caller who may read all of them;
+    /// for others the documents of these entries decide.
+    pub(super) async fn read(&self, app: &Shared, part: LogPart) -> Result<ReadLog, ReadFailure> {
+        let Some(access) = &self.0 else { return Ok(ReadLog { entries: Vec::new(), last: None, is_full: false }) };
+        let (view, LogPart { after, limit, named }) = (app.live.view(), part);
+        if Whole::of(&view, access) == Whole::Yes {
+            let all = app.store.summaries(after, limit, named).await?;
+            let (last, is_full) = (all.last().map(|entry| entry.revision), all.len() == limit);
+            let entries = all.into_iter().map(|summary| ReadEntry { summary, whole: Whole::Yes }).collect();
+            return Ok(ReadLog { entries, last, is_full });
+        }
+        let (mut entries, mut last, mut left) = (Vec::new(), None, limit);
+        while left > 0 {
+            /// So many entries are held in memory with their documents.
+            const AT_ONCE: usize = 16;
+            let wanted = left.min(AT_ONCE);
+            let all = app.store.entries(last.unwrap_or(after), wanted).await?;
+            let (count, end) = (all.len(), all.last().map(|entry| entry.revision));
+            let (view, access) = (Arc::clone(&view), access.clone());
+            let read = heavy(move || {
+                let limits = view.role_limits(&access);
+                let visible = all.into_iter().filter_map(|entry| cut(&access, Whole::No, &limits, entry));
+                let summary = |entry: Entry| ReadEntry { summary: entry.summary(named), whole: Whole::No };
+                visible.map(summary).collect::<Vec<_>>()
+            });
+            entries.extend(read.await.map_err(ReadFailure::Stopped)?);
+            (last, left) = (end.or(last), left - count);
+            if count < wanted {
+                break;
+            }
+        }
+        Ok(ReadLog { entries, last, is_full: left == 0 })
     }
 }
 
-/// What rights and roles leave of an entry; nothing if none of its documents is left. What stands for all of them, and what its author says of
-/// all of them, is left out where some are hidden.
-fn cut(access: &Access, whole: Whole, limits: &RoleLimits<'_>, entry: Entry) -> Option<ReadEntry> {
-    let Entry { revision, time, actor, message, digest, chain: _, mut changes } = entry;
-    let (count, is_whole) = (changes.len(), whole == Whole::Yes);
+/// What rights and roles leave of an entry; nothing if none of its documents is left. What its author says of all of them is left out where
+/// some are hidden.
+fn cut(access: &Access, whole: Whole, limits: &RoleLimits<'_>, mut entry: Entry) -> Option<Entry> {
+    let count = entry.changes.len();
     let may_read = |change: &Change| match change {
         Change::Put { key, text } => access.may_read(key, text) && limits.show_written(key, Some(text)),
         Change::Delete { key } => access.may(Operation::Read, key.into()) && limits.show_written(key, None),
     };
-    changes.retain(|change| is_whole || may_read(change));
-    if changes.is_empty() && count > 0 {
+    entry.changes.retain(|change| whole == Whole::Yes || may_read(change));
+    if entry.changes.is_empty() && count > 0 {
         return None;
     }
-    let message = message.filter(|_| changes.len() == count);
-    Some(ReadEntry { revision, time, actor, message, state_digest: is_whole.then_some(digest), changes })
+    entry.message = entry.message.filter(|_| entry.changes.len() == count);
+    Some(entry)
 }
 
 /// Whether somebody may read whatever there is.
@@ -108,42 +211,58 @@ enum Whole {
     No,
 }
 
-/// An entry as somebody may read it.
-#[derive(Debug)]
-pub(super) struct ReadEntry {
-    pub(super) revision: Revision,
-    time: Timestamp,
-    actor: String,
-    message: Option<String>,
-    /// Of all documents of the store after it. Answers have a digest of all that they rest on, files and settings too, which is another.
-    state_digest: Option<Digest>,
-    changes: Vec<Change>,
-}
-
-impl ReadEntry {
-    /// With some form of its changes.
-    pub(super) fn json(&self, change: impl Fn(&Change) -> Json_) -> Json_ {
-        let changes: Vec<Json_> = self.changes.iter().map(change).collect();
-        let mut entry = json!({
-            "revision": self.revision, "time": self.time.to_string(), "actor": self.actor, "message": self.message,
-            "stateDigest": self.state_digest, "changes": changes,
-        });
-        if let (None, Some(fields)) = (self.state_digest, entry.as_object_mut()) {
-            fields.shift_remove("stateDigest");
-        }
-        entry
+impl Whole {
+    fn of(view: &View, access: &Access) -> Self {
+        if view.is_whole_to(access, Operation::Read) { Self::Yes } else { Self::No }
     }
 }
 
-/// An entry, as programs get it.
-fn shown(entry: &ReadEntry) -> Json_ {
-    entry.json(|change| match change {
+/// An entry as somebody may read it, without the texts of documents.
+#[derive(Debug)]
+pub(super) struct ReadEntry {
+    summary: EntrySummary,
+    whole: Whole,
+}
+
+impl ReadEntry {
+    pub(super) fn revision(&self) -> Revision {
+        self.summary.revision
+    }
+
+    /// As programs get it.
+    pub(super) fn json(&self) -> Json_ {
+        let change = |change: &KeyChange| match change {
+            KeyChange::Put(key) => json!({"put": key}),
+            KeyChange::Delete(key) => json!({"delete": key}),
+        };
+        written(&self.summary, self.whole, &self.summary.first.iter().map(change).collect::<Vec<_>>())
+    }
+}
+
+/// An entry with its documents, as programs get it.
+fn shown(entry: &Entry, whole: Whole) -> Json_ {
+    let change = |change: &Change| match change {
         Change::Put { key, text } => {
             let document: Json_ = serde_json::from_str(text).unwrap_or_default();
             json!({"put": key, "document": document})
         }
         Change::Delete { key } => json!({"delete": key}),
-    })
+    };
+    written(&entry.summary(0), whole, &entry.changes.iter().map(change).collect::<Vec<_>>())
+}
+
+/// An entry with some form of its changes. The digest is of all documents of the store after it, so only readers of all of them get it. Answers
+/// have a digest of all that they rest on, files and settings too, which is another.
+fn written(entry: &EntrySummary, whole: Whole, changes: &[Json_]) -> Json_ {
+    let EntrySummary { revision, time, actor, message, digest, puts, deletions, first: _ } = entry;
+    let mut written = json!({
+        "revision": revision, "time": time.to_string(), "actor": actor, "message": message, "stateDigest": digest,
+        "puts": puts, "deletions": deletions, "changes": changes,
+    });
+    if let (Whole::No, Some(fields)) = (whole, written.as_object_mut()) {
+        fields.shift_remove("stateDigest");
+    }
+    written
 }
 
 /// Changes documents, all of them or none. JSON: `{"message"?, "after"?, "put"?: [document…], "delete"?: [id…]}`; YAML and

@@ -7,7 +7,8 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::watch;
 use upheld_store::{
-    Appended, Batch, Contact, Digest, Entry, Head, History, IdempotencyKey, Remark, Result, Revision, State, Store,
+    Appended, Batch, Contact, Digest, Entry, EntrySummary, Head, History, IdempotencyKey, Remark, Result, Revision,
+    State, Store,
 };
 
 use super::Metrics;
@@ -54,6 +55,10 @@ impl Store for CountedStore {
 
     fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>> {
         self.counted(Operation::Entries, self.store.entries(after, limit))
+    }
+
+    fn summaries(&self, after: Revision, limit: usize, keys: usize) -> BoxFuture<'_, Result<Vec<EntrySummary>>> {
+        self.counted(Operation::Entries, self.store.summaries(after, limit, keys))
     }
 
     fn append(&self, batch: Batch) -> BoxFuture<'_, Result<Appended>> {

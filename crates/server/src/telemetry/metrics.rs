@@ -37,6 +37,7 @@ pub(crate) struct Metrics {
     registry: Registry,
     routes: Routes,
     working: Gauge,
+    streams: Gauge,
     refused: Cells<Counter>,
     decisions: Cells<Counter>,
     decision_times: Cells<Histogram>,
@@ -77,6 +78,7 @@ impl Metrics {
             registry: Registry::default(),
             routes: Routes::default(),
             working: Gauge::default(),
+            streams: Gauge::default(),
             refused: Cells::new(REFUSALS.map(|reason| [("reason", reason)])),
             decisions: Cells::new(outcomes),
             decision_times: Cells::new(surfaces),
@@ -117,6 +119,7 @@ impl Metrics {
         let help = "Time that the store took, by operation";
         registry.register("upheld_store_duration_seconds", help, self.store_times.clone());
         registry.register("upheld_http_requests_in_flight", "Requests without an answer yet", self.working.clone());
+        registry.register("upheld_event_streams", "Streams of events that are open", self.streams.clone());
         registry.register(
             "upheld_store_up",
             "Whether the store answered when it was last asked",
@@ -150,6 +153,12 @@ impl Metrics {
         if let Some(counter) = refusal(answer).and_then(|reason| self.refused.at(reason)) {
             counter.inc();
         }
+    }
+
+    /// Counts a stream of events, until what is returned goes.
+    pub(crate) fn streaming(&self) -> InFlight {
+        self.streams.inc();
+        InFlight(self.streams.clone())
     }
 
     /// Counts a request that is worked on, until what is returned goes.
@@ -198,7 +207,7 @@ impl Metrics {
 
 /// A request that is worked on.
 #[derive(Debug)]
-pub(super) struct InFlight(Gauge);
+pub(crate) struct InFlight(Gauge);
 
 impl Drop for InFlight {
     fn drop(&mut self) {

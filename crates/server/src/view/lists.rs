@@ -1,5 +1,6 @@
 //! Lists of a view in the order of ids, made once: whoever turns pages does not pay for those before.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use upheld_answers::inventory::Row;
@@ -9,6 +10,9 @@ use super::View;
 
 /// Policies or objects by their ids.
 pub(crate) type Rows = Arc<Vec<(String, Row)>>;
+
+/// How many there are of each type.
+pub(crate) type Counts = BTreeMap<String, usize>;
 
 /// Which rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +36,8 @@ pub(crate) enum RowSort {
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     keys: OnceLock<Vec<Key>>,
+    /// How many policies and objects there are of each type.
+    counts: [OnceLock<Counts>; 2],
     rows: Mutex<Vec<(WhichRows, Rows)>>,
 }
 
@@ -46,6 +52,13 @@ impl View {
             keys.sort_unstable();
             keys
         })
+    }
+
+    /// How many rows of all kinds there are of each type; counted by whoever asks first.
+    pub(crate) fn counts(&self, what: RowSort, rows: &[(String, Row)]) -> Counts {
+        let [policies, objects] = &self.lists.counts;
+        let kept = if what == RowSort::Policies { policies } else { objects };
+        kept.get_or_init(|| count(rows.iter().map(|(_, row)| row))).clone()
     }
 
     /// Rows by their ids; made by whoever asks first. Takes a while then: not for threads that answer.
@@ -63,4 +76,15 @@ impl View {
         kept.push((which.clone(), Arc::clone(&rows)));
         Ok(rows)
     }
+}
+
+/// How many rows there are of each type.
+pub(crate) fn count<'r>(rows: impl Iterator<Item = &'r Row>) -> Counts {
+    rows.fold(Counts::new(), |mut all, row| {
+        match all.get_mut(row.kind.as_str()) {
+            Some(count) => *count += 1,
+            None => drop(all.insert(row.kind.clone(), 1)),
+        }
+        all
+    })
 }

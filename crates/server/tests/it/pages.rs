@@ -2,7 +2,9 @@
 
 mod browser;
 mod html;
+mod log;
 mod looks;
+mod news;
 mod readers;
 mod values;
 mod whatif;
@@ -141,7 +143,7 @@ fn assets_have_names_that_change_with_them_and_are_kept_for_ever() {
     let root = seen(&served, "/");
     let style = root.with("rel", "stylesheet")[0].get("href").unwrap().to_owned();
     let script = root.named("script")[0].get("src").unwrap().to_owned();
-    for (address, kind, most) in [(&style, "text/css", 25_000), (&script, "text/javascript", 5_000)] {
+    for (address, kind, most) in [(&style, "text/css", 25_000), (&script, "text/javascript", 7_500)] {
         let answer = browse(&served, address);
         assert_eq!(answer.status, 200, "{address}");
         assert!(answer.header("content-type").unwrap().starts_with(kind));

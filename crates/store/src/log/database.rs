@@ -10,9 +10,10 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use super::link::Link;
-use super::{End, append, compact, digest, entries, head, remember, remembered, restore, state, statements};
+use super::{End, append, compact, digest, entries, head, remember, remembered, restore, state, statements, summaries};
 use crate::{
-    Appended, Batch, Contact, Digest, Entry, Head, History, IdempotencyKey, Remark, Result, Revision, State, Store,
+    Appended, Batch, Contact, Digest, Entry, EntrySummary, Head, History, IdempotencyKey, Remark, Result, Revision,
+    State, Store,
 };
 
 /// Keeps the tables of the log.
@@ -97,6 +98,11 @@ impl<D: Database> Store for D {
 
     fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>> {
         self.in_time(Work::Short, async move { entries(&mut *self.read().await?, after, limit).await }).boxed()
+    }
+
+    fn summaries(&self, after: Revision, limit: usize, keys: usize) -> BoxFuture<'_, Result<Vec<EntrySummary>>> {
+        let reading = async move { summaries(&mut *self.read().await?, after, limit, keys).await };
+        self.in_time(Work::Short, reading).boxed()
     }
 
     fn append(&self, batch: Batch) -> BoxFuture<'_, Result<Appended>> {

@@ -4,7 +4,8 @@ use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator};
 
 /// All versions, oldest first.
-const VERSIONS: &[(i64, &str)] = &[(1, include_str!("schema-1.sql")), (2, include_str!("schema-2.sql"))];
+const VERSIONS: &[(i64, &str)] =
+    &[(1, include_str!("schema-1.sql")), (2, include_str!("schema-2.sql")), (3, include_str!("schema-3.sql"))];
 
 /// Where the migrator notes what it did.
 const TABLE: &str = "upheld_schema";

@@ -30,6 +30,22 @@ pub(crate) const ENTRIES: &str = "\
 pub(crate) const CHANGES: &str = "\
     SELECT revision, key, text FROM change WHERE revision > $1 AND revision <= $2 ORDER BY revision, place";
 
+/// How many changes each entry has, and how many of them are deletions: two looks into an index for each. The places of an entry have no
+/// gaps, so the last one tells how many there are.
+pub(crate) const SUMMARIES: &str = "\
+    SELECT entry.revision, entry.time, entry.actor, entry.message, entry.digest, \
+    COALESCE((SELECT change.place + 1 FROM change WHERE change.revision = entry.revision \
+    ORDER BY change.place DESC LIMIT 1), 0), \
+    (SELECT COUNT(*) FROM change WHERE change.revision = entry.revision AND change.text IS NULL) \
+    FROM entry WHERE entry.revision > $1 ORDER BY entry.revision LIMIT $2";
+
+/// The first changes of each entry. The order of a cross join is kept: entry by entry, through the index by place.
+pub(crate) const FIRST_CHANGES: &str = "\
+    SELECT change.revision, change.key, CASE WHEN change.text IS NULL THEN NULL ELSE 'put' END \
+    FROM entry CROSS JOIN change \
+    WHERE entry.revision > $1 AND entry.revision <= $2 AND change.revision = entry.revision AND change.place < $3 \
+    ORDER BY entry.revision, change.place";
+
 pub(crate) const IDEMPOTENCY: &str = "SELECT request, revision FROM idempotency WHERE name = $1";
 
 pub(crate) const ADD_IDEMPOTENCY: &str =

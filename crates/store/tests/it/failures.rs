@@ -12,7 +12,7 @@ use crate::support::{batch, fill, put, run};
 const NEWER: &str = "\
     INSERT INTO upheld_schema (version, description, success, checksum, execution_time) VALUES (7, 'log', true, '', 0)";
 
-const REFUSED: &str = "its schema has version 7, and this program supports versions up to 2: use a newer program";
+const REFUSED: &str = "its schema has version 7, and this program supports versions up to 3: use a newer program";
 
 #[test]
 fn a_file_of_a_newer_program_is_refused() {

@@ -111,12 +111,21 @@ pub(crate) async fn compare_but_chains(naive: &dyn Store, store: &dyn Store, see
         assert_eq!(format!("{found:?}"), format!("{expected:?}"));
         if let Ok(state) = found {
             assert_eq!(state.digest(), state.recount());
+            let digests = [naive.digest(revision).await, store.digest(revision).await];
+            assert_eq!(digests.map(Result::unwrap), [state.digest(); 2]);
         }
         for limit in [1, 3, 100] {
             let both = [naive.entries(revision, limit).await, store.entries(revision, limit).await];
             let [expected, found] =
                 both.map(|entries| entries.map(|all| all.into_iter().map(&seen).collect::<Vec<_>>()));
             assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+            for keys in [0, 2, usize::MAX] {
+                let summary = |all: &Vec<Entry>| all.iter().map(|entry| entry.summary(keys)).collect::<Vec<_>>();
+                let wanted = format!("{:?}", expected.as_ref().map(summary));
+                for store in [naive, store] {
+                    assert_eq!(format!("{:?}", store.summaries(revision, limit, keys).await), wanted);
+                }
+            }
         }
     }
 }

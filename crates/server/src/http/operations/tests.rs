@@ -11,7 +11,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 use upheld_store::{
-    Appended, Batch, Change, Digest, Entry, Head, History, IdempotencyKey, Key, Memory, Result, Revision,
+    Appended, Batch, Change, Digest, Entry, EntrySummary, Head, History, IdempotencyKey, Key, Memory, Result, Revision,
     State as Documents, Store,
 };
 
@@ -57,6 +57,10 @@ impl Store for Faulty {
             entries
         };
         self.unless_silent(self.store.entries(after, limit).map(move |read| read.map(altered)).boxed())
+    }
+
+    fn summaries(&self, after: Revision, limit: usize, keys: usize) -> BoxFuture<'_, Result<Vec<EntrySummary>>> {
+        self.unless_silent(self.store.summaries(after, limit, keys))
     }
 
     fn append(&self, batch: Batch) -> BoxFuture<'_, Result<Appended>> {

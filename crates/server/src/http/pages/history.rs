@@ -87,6 +87,7 @@ async fn changed(visit: &Visit, from: u64, to: u64) -> Result<(Vec<Changed>, usi
         return Err(Said::problem(StatusCode::BAD_REQUEST, &detail));
     }
     let log = Address::of("/v1/revisions").with("after", &begin.to_string()).with("limit", &MOST.to_string());
+    let log = log.with("changes", &u32::MAX.to_string());
     let said = visit.get(log).await?;
     let entries = said.list("items").iter();
     let changes = entries

@@ -5,17 +5,22 @@ use std::time::Duration;
 
 use axum::Form;
 use axum::body::{Body, to_bytes};
-use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
 use serde::Deserialize;
 use upheld_pages::{Address, sign_in as asked};
 use upheld_store::machine;
 
-use super::visit::{Said, Site, THEME, Visit, Wish};
-use crate::auth::{LASTS, NoSession};
+use super::visit::{Said, Site, THEME, Visit, Wish, cookie as request_cookie};
+use crate::auth::{NoSession, Session};
 use crate::config::Config;
 use crate::problem::Problem;
+
+/// Where pages hear of news.
+pub(super) const EVENTS: &str = "/pages/events";
 
 /// Where one says who one is.
 pub(super) async fn form(visit: Visit) -> Response {
@@ -81,6 +86,8 @@ pub(super) async fn sign_in(Sent { mut visit, said: SignIn { token, next } }: Se
     let Some(bearer) = bearer else {
         return visit.plain(StatusCode::UNAUTHORIZED, &asked(&next, Some("This is not a token.")));
     };
+    // Whoever signs in anew leaves the session before.
+    let before = visit.session.take();
     visit.headers.remove(header::COOKIE);
     visit.headers.insert(header::AUTHORIZATION, bearer);
     if let Err(said) = visit.get(Address::of("/v1/kinds").with("limit", "1")).await
@@ -95,11 +102,13 @@ pub(super) async fn sign_in(Sent { mut visit, said: SignIn { token, next } }: Se
         visit.headers.remove(header::AUTHORIZATION);
         return visit.plain(StatusCode::UNAUTHORIZED, &asked(&next, Some(&detail)));
     }
-    let config = &visit.app().config;
-    match visit.app().auth.sessions().begin(token, machine::now()) {
-        Ok(session) => {
-            let rest = format!("HttpOnly; SameSite=Strict; Max-Age={}", LASTS.as_secs());
-            leads(&next, &cookie(config, cookie_name(config), &session, &rest))
+    let (sessions, now) = (visit.app().auth.sessions(), machine::now());
+    match Session::begin(token, now).and_then(|session| Ok((sessions.sealed(&session)?, session))) {
+        Ok((sealed, session)) => {
+            if let Some(before) = before {
+                sessions.end(&before, visit.app().store.as_ref(), now).await;
+            }
+            leads(&next, &session_cookie(&visit.app().config, &sealed, session.left(now)))
         }
         Err(NoSession::TooLong) => {
             let detail =
@@ -113,10 +122,37 @@ pub(super) async fn sign_in(Sent { mut visit, said: SignIn { token, next } }: Se
     }
 }
 
-/// Forgets the session.
+/// Ends the session: whoever has a copy of its cookie cannot use it any more.
 pub(super) async fn sign_out(Sent { visit, said: () }: Sent<()>) -> Response {
-    let config = &visit.app().config;
-    leads("/", &cookie(config, cookie_name(config), "", "HttpOnly; SameSite=Strict; Max-Age=0"))
+    let app = visit.app();
+    if let Some(session) = &visit.session {
+        app.auth.sessions().end(session, app.store.as_ref(), machine::now()).await;
+    }
+    leads("/", &session_cookie(&app.config, "", Duration::ZERO))
+}
+
+/// Finds the session of a request, and notes that it is used: its cookie then says so.
+pub(super) async fn keep(State(site): State<Site>, mut request: Request, next: Next) -> Response {
+    let (app, now) = (site.app, machine::now());
+    let sessions = app.auth.sessions();
+    let sealed = request_cookie(request.headers(), cookie_name(&app.config));
+    let Some(session) = sealed.and_then(|sealed| sessions.open_sealed(sealed, now)) else {
+        return next.run(request).await;
+    };
+    if !sessions.is_open(&session, app.store.as_ref()).await {
+        return next.run(request).await;
+    }
+    // News come without anybody asking for them.
+    let used = session.used(now).filter(|_| request.uri().path() != EVENTS);
+    request.extensions_mut().insert(session);
+    let mut response = next.run(request).await;
+    if let Some(used) = used.filter(|_| !response.headers().contains_key(header::SET_COOKIE))
+        && let Ok(sealed) = sessions.sealed(&used)
+        && let Ok(cookie) = HeaderValue::from_str(&session_cookie(&app.config, &sealed, used.left(now)))
+    {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
 }
 
 /// Light or dark, for a year.
@@ -127,12 +163,26 @@ pub(super) async fn theme(visit: Visit) -> Response {
 
 /// News, as whoever looks may hear it.
 pub(super) async fn events(visit: Visit) -> Response {
-    visit.pass_on(Wish { accept: "text/event-stream", ..Wish::default() }, &Address::of("/v1/events")).await
+    // A page that was away for long is told of the last revision, and not of all that it missed.
+    let last = visit.app().live.view().revision().0.saturating_sub(1);
+    let after = visit.value("after").parse::<u64>().map_or(String::new(), |after| after.max(last).to_string());
+    let address = Address::of("/v1/events").with("only", "revision,files").with("after", &after);
+    let response = visit.pass_on(Wish { accept: "text/event-stream", ..Wish::default() }, &address).await;
+    let Some(session) = visit.session.clone() else { return response };
+    // They end with the session.
+    let app = visit.app().clone();
+    let end = async move { app.auth.sessions().until_end(&session, app.store.as_ref(), machine::now()).await };
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(end))))
 }
 
 /// The cookie that has the session. Over an encrypted connection browsers see to it that no other host and no plain page can set it.
-pub(super) fn cookie_name(config: &Config) -> &'static str {
+fn cookie_name(config: &Config) -> &'static str {
     if is_encrypted(config) { "__Host-upheld-session" } else { "upheld-session" }
+}
+
+fn session_cookie(config: &Config, session: &str, left: Duration) -> String {
+    let rest = format!("HttpOnly; SameSite=Strict; Max-Age={}", left.as_secs());
+    cookie(config, cookie_name(config), session, &rest)
 }
 
 fn is_encrypted(config: &Config) -> bool {

@@ -12,12 +12,10 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value as Json, json};
 use tower::ServiceExt;
 use upheld_pages::{Address, Around, Health, Medium, Page, Reader, Section, problem};
-use upheld_store::machine;
 
 use super::super::stamp::Told;
-use super::session;
 use crate::app::Shared;
-use crate::auth::Secret;
+use crate::auth::Session;
 use crate::connection::Connection;
 
 /// What all pages share.
@@ -61,8 +59,8 @@ pub(super) struct Visit {
     pub(super) uri: Uri,
     pub(super) headers: HeaderMap,
     connection: Option<Connection>,
-    /// The token of whoever signed in.
-    token: Option<Secret>,
+    /// The session of whoever signed in.
+    pub(super) session: Option<Session>,
     /// The query, in its order.
     pub(super) query: Vec<(String, String)>,
     /// What is wrong with files, as far as they may know.
@@ -79,12 +77,10 @@ impl FromRequestParts<Site> for Visit {
             uri: parts.uri.clone(),
             headers: parts.headers.clone(),
             connection: parts.extensions.get::<Connection>().cloned(),
-            token: None,
+            session: parts.extensions.get::<Session>().cloned(),
             query: query.map(|Query(pairs)| pairs).unwrap_or_default(),
             broken: Vec::new(),
         };
-        let session = visit.cookie(session::cookie_name(&visit.app().config));
-        visit.token = session.and_then(|session| visit.app().auth.sessions().token(session, machine::now()));
         if visit.app().folders.problem().is_some()
             && let Ok(ready) = visit.get(Address::of("/readyz")).await
         {
@@ -264,8 +260,8 @@ impl Visit {
         {
             headers.insert(header::HOST, host);
         }
-        if let Some(token) = self.token.as_ref().filter(|_| !self.headers.contains_key(header::AUTHORIZATION))
-            && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
+        if let Some(session) = self.session.as_ref().filter(|_| !self.headers.contains_key(header::AUTHORIZATION))
+            && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", session.token().reveal()))
         {
             value.set_sensitive(true);
             headers.insert(header::AUTHORIZATION, value);
@@ -287,12 +283,6 @@ impl Visit {
         }
         let Ok(response) = self.site.api.clone().oneshot(request).await;
         response
-    }
-
-    fn cookie(&self, name: &str) -> Option<&str> {
-        let all = self.headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.find(|(known, _)| *known == name).map(|(_, value)| value).filter(|value| !value.is_empty())
     }
 
     /// A page that says what an endpoint said; programs get that itself.
@@ -342,8 +332,8 @@ impl Visit {
             address: self.address(),
             health: if self.app().folders.problem().is_some() { Health::LastGood } else { Health::Current },
             broken: self.broken.clone(),
-            reader: if self.token.is_some() { Reader::SignedIn } else { Reader::Anonymous },
-            theme: self.cookie(THEME).filter(|theme| ["light", "dark"].contains(theme)).map(str::to_owned),
+            reader: if self.session.is_some() { Reader::SignedIn } else { Reader::Anonymous },
+            theme: cookie(&self.headers, THEME).filter(|theme| ["light", "dark"].contains(theme)).map(str::to_owned),
             ..Around::default()
         }
     }
@@ -363,6 +353,13 @@ impl Visit {
         let config = &self.app().config;
         config.public_url.clone().unwrap_or_else(|| config.own_url())
     }
+}
+
+/// The value of a cookie that a browser sends.
+pub(super) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(known, _)| *known == name).map(|(_, value)| value).filter(|value| !value.is_empty())
 }
 
 fn pairs(query: &str) -> Vec<(String, String)> {

@@ -21,6 +21,13 @@ pub(crate) struct Browser {
     _profile: TempDir,
 }
 
+/// A tab of a browser.
+#[derive(Debug)]
+pub(crate) struct Tab {
+    session: String,
+    target: String,
+}
+
 impl Browser {
     /// Starts one; none where there is no Chromium and that is fine.
     pub(crate) fn start() -> Option<Self> {
@@ -52,13 +59,36 @@ impl Browser {
         let (commands, said) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut browser =
             Self { child, commands, said, session: String::new(), next: 1, events: Vec::new(), _profile: profile };
-        let target = browser.tell("Target.createTarget", &json!({"url": "about:blank"}))["targetId"].clone();
-        let attached = browser.tell("Target.attachToTarget", &json!({"targetId": target, "flatten": true}));
-        browser.session = attached["sessionId"].as_str().unwrap().to_owned();
-        for domain in ["Page", "Runtime", "Network", "Log"] {
-            browser.tell(&format!("{domain}.enable"), &json!({}));
-        }
+        let first = browser.tab();
+        browser.turn_to(&first);
         Some(browser)
+    }
+
+    /// Opens a tab in a window of its own, so that it is seen while others are.
+    pub(crate) fn tab(&mut self) -> Tab {
+        let before = std::mem::take(&mut self.session);
+        let window = json!({"url": "about:blank", "newWindow": true});
+        let target = self.tell("Target.createTarget", &window)["targetId"].as_str().unwrap().to_owned();
+        let attached = self.tell("Target.attachToTarget", &json!({"targetId": target, "flatten": true}));
+        let tab = Tab { session: attached["sessionId"].as_str().unwrap().to_owned(), target };
+        self.turn_to(&tab);
+        for domain in ["Page", "Runtime", "Network", "Log"] {
+            self.tell(&format!("{domain}.enable"), &json!({}));
+        }
+        self.session = before;
+        tab
+    }
+
+    /// From here on, everything is told to this tab.
+    pub(crate) fn turn_to(&mut self, tab: &Tab) {
+        self.session.clone_from(&tab.session);
+    }
+
+    /// Closes a tab that is not turned to.
+    pub(crate) fn close(&mut self, tab: &Tab) {
+        let before = std::mem::take(&mut self.session);
+        self.tell("Target.closeTarget", &json!({"targetId": tab.target}));
+        self.session = before;
     }
 
     /// Tells it something, and waits for the answer.
@@ -92,7 +122,8 @@ impl Browser {
     /// Waits for an event.
     pub(crate) fn wait(&mut self, method: &str) -> Json {
         loop {
-            if let Some(place) = self.events.iter().position(|event| event["method"] == method) {
+            let is_it = |event: &Json| event["method"] == method && event["sessionId"] == self.session;
+            if let Some(place) = self.events.iter().position(is_it) {
                 return self.events.remove(place)["params"].clone();
             }
             let said = self.read();
@@ -102,8 +133,18 @@ impl Browser {
 
     /// Opens a page, and waits until everything is there.
     pub(crate) fn open(&mut self, address: &str) {
-        self.events.retain(|event| event["method"] != "Page.loadEventFired");
-        self.tell("Page.navigate", &json!({"url": address}));
+        self.loads(|browser| drop(browser.tell("Page.navigate", &json!({"url": address}))));
+    }
+
+    /// Clicks on what a selector finds, and waits until the page is there that it leads to.
+    pub(crate) fn follow(&mut self, selector: &str) {
+        self.loads(|browser| drop(browser.eval(&format!("document.querySelector({}).click()", json!(selector)))));
+    }
+
+    fn loads(&mut self, act: impl FnOnce(&mut Self)) {
+        let own = self.session.clone();
+        self.events.retain(|event| event["method"] != "Page.loadEventFired" || event["sessionId"] != own);
+        act(self);
         self.wait("Page.loadEventFired");
     }
 

@@ -1,17 +1,20 @@
 //! Who looks: nobody sees more on a page than programs get in their name.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use upheld_server::Config;
-use upheld_server::config::{Anonymous, GivenSecret, KeysLocation, Security};
+use upheld_server::config::{Anonymous, GivenSecret, KeysLocation, Security, StoreLocation};
+use upheld_store::{Memory, Store};
 
 use super::html::page;
 use super::{PAGES, browse};
 use crate::auth::issuer::{self, Issuer};
-use crate::support::{Answer, Served};
+use crate::support::{Answer, Served, eventually};
 
 pub(super) const TOKEN: &str = "upheld_known-0123456789abcdef0123456789abcdef";
 pub(super) const HTML: (&str, &str) = ("accept", "text/html");
@@ -116,7 +119,7 @@ fn s11_a_session_has_no_token_in_it_and_ends_with_its_token() {
     let served = with_tokens(&folder, None);
     let answer = send_plain(&served, "/sign-in", served.base(), &format!("token={TOKEN}"));
     let set = answer.header("set-cookie").unwrap();
-    assert!(set.starts_with("upheld-session=") && set.contains("; Max-Age=28800"), "{set}");
+    assert!(set.starts_with("upheld-session=") && set.contains("; Max-Age=1800"), "{set}");
     assert!(!set.contains("upheld_") && !set.contains("0123456789abcdef"), "{set}");
     let own = cookie(&answer);
     let page = |cookie: &str| served.ask("GET", "/policies", &[HTML, ("cookie", cookie)], "").status;
@@ -132,6 +135,48 @@ fn s11_a_session_has_no_token_in_it_and_ends_with_its_token() {
     fs::write(folder.path().join("tokens.yaml"), "tokens: []").unwrap();
     served.reload();
     assert_eq!(page(&own), 401);
+}
+
+/// S11: a copy of a cookie is of no use once its owner signed out: not on this server, not on another one of the same store, and not for a stream
+/// that is open.
+#[test]
+fn s11_signing_out_ends_a_session_wherever_its_cookie_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tokens.yaml");
+    let hash = Sha256::digest(TOKEN.as_bytes());
+    fs::write(&path, format!("tokens: [{{name: known, roles: [admin], sha256: '{hash:x}'}}]")).unwrap();
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let start = || {
+        let session_key = Some(GivenSecret::Text("0123456789abcdef0123456789abcdef".to_owned()));
+        let security = Security { tokens: Some(path.clone()), session_key, ..Security::default() };
+        Served::guarded(Config { security, store: StoreLocation::Given(Arc::clone(&store)), ..Config::default() })
+    };
+    let (one, other) = (start(), start());
+    let signed_in = || cookie(&send_plain(&one, "/sign-in", one.base(), &format!("token={TOKEN}")));
+    let page = |served: &Served, own: &str| served.ask("GET", "/policies", &[HTML, ("cookie", own)], "").status;
+    let (own, another) = (signed_in(), signed_in());
+    assert_eq!((page(&one, &own), page(&one, &another)), (200, 200));
+    let mut stream = one.connect();
+    let request = format!(
+        "GET /pages/events HTTP/1.1\r\nhost: {}\r\ncookie: {own}\r\nconnection: close\r\n\r\n",
+        one.base().strip_prefix("http://").unwrap()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    eventually(|| {
+        one.ask("GET", "/metrics", &[("authorization", &format!("Bearer {TOKEN}"))], "")
+            .text
+            .contains("upheld_event_streams 1")
+    });
+    let signed_out = send_signed_in(&one, "/sign-out", one.base(), &own, "");
+    assert!(signed_out.header("set-cookie").unwrap().contains("Max-Age=0"));
+    assert_eq!((page(&one, &own), page(&one, &another)), (401, 200), "it, and no other one");
+    assert_eq!((page(&other, &own), page(&other, &another)), (401, 200), "another server knows");
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).unwrap();
+    assert!(rest.starts_with("HTTP/1.1 200"), "{rest}");
+    // Signing in anew ends the session before.
+    send_signed_in(&one, "/sign-in", one.base(), &another, &format!("token={TOKEN}"));
+    assert_eq!(page(&one, &another), 401);
 }
 
 /// S11: tokens of an issuer are held against its keys at each request, too.
@@ -239,10 +284,15 @@ fn forms_of_other_pages_are_refused() {
 
 /// As [`send`], and where it leads to is not followed.
 pub(super) fn send_plain(served: &Served, path: &str, origin: &str, body: &str) -> Answer {
+    send_signed_in(served, path, origin, "upheld-theme=light", body)
+}
+
+/// As [`send_plain`], with a cookie.
+fn send_signed_in(served: &Served, path: &str, origin: &str, cookie: &str, body: &str) -> Answer {
     let host = served.base().strip_prefix("http://").unwrap();
     let head = format!(
         "POST {path} HTTP/1.1\r\nhost: {host}\r\naccept: text/html\r\norigin: {origin}\r\nconnection: close\r\n\
-         content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{body}",
+         cookie: {cookie}\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
     let raw = served.raw(head.as_bytes());

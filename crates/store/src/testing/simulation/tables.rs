@@ -175,6 +175,12 @@ impl Tables {
                 let later = self.entries.iter().filter(|(revision, _)| **revision > after);
                 later.take(limit).map(|(revision, entry)| entry.row(*revision)).collect()
             }
+            statements::SUMMARIES => {
+                let (after, limit) = (given.integer(), usize::try_from(given.integer()).unwrap_or(usize::MAX));
+                let later = self.entries.iter().filter(|(revision, _)| **revision > after);
+                later.take(limit).map(|(revision, entry)| self.summary(*revision, entry)).collect()
+            }
+            statements::FIRST_CHANGES => self.first_changes(given.integer(), given.integer(), given.integer()),
             statements::CHANGES => self.changes_between(given.integer(), given.integer()),
             statements::IDEMPOTENCY => {
                 let known = self.idempotency.get(&given.text());
@@ -203,14 +209,45 @@ impl Tables {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    fn changes_between(&self, after: i64, last: i64) -> Vec<Row> {
+    /// The changes after one revision and up to another, with their keys and revisions, in order.
+    fn within(&self, after: i64, last: i64) -> Vec<(&(Arc<str>, i64), &Change)> {
         let within = self.changes.iter().filter(|((_, revision), _)| (after + 1..=last).contains(revision));
-        let mut rows: Vec<_> = within.collect();
-        rows.sort_by_key(|((_, revision), change)| (*revision, change.place));
+        let mut within: Vec<_> = within.collect();
+        within.sort_by_key(|((_, revision), change)| (*revision, change.place));
+        within
+    }
+
+    fn changes_between(&self, after: i64, last: i64) -> Vec<Row> {
         let row = |((key, revision), change): (&(Arc<str>, i64), &Change)| {
             Row(vec![(*revision).into(), key.into(), Cell::from(&change.text)])
         };
-        rows.into_iter().map(row).collect()
+        self.within(after, last).into_iter().map(row).collect()
+    }
+
+    fn first_changes(&self, after: i64, last: i64, keys: i64) -> Vec<Row> {
+        let put = |change: &Change| change.text.as_ref().map(|_| Arc::from("put"));
+        let first = self.within(after, last).into_iter().filter(|(_, change)| change.place < keys);
+        let row = |((key, revision), change): (&(Arc<str>, i64), &Change)| {
+            Row(vec![(*revision).into(), key.into(), Cell::Text(put(change))])
+        };
+        first.map(row).collect()
+    }
+
+    fn summary(&self, revision: i64, entry: &Entry) -> Row {
+        let own = self.within(revision - 1, revision);
+        let changes = own.last().map_or(0, |(_, change)| change.place + 1);
+        let deletions = own.iter().filter(|(_, change)| change.text.is_none()).count();
+        let Entry { time, actor, message, digest, chain: _ } = entry;
+        let deletions = i64::try_from(deletions).unwrap_or(i64::MAX);
+        Row(vec![
+            revision.into(),
+            time.into(),
+            actor.into(),
+            Cell::from(message),
+            digest.into(),
+            changes.into(),
+            deletions.into(),
+        ])
     }
 
     fn present(&self, key: &Arc<str>) -> Option<Row> {
