@@ -17,6 +17,7 @@ mod clause;
 mod evaluate;
 mod functions;
 mod lexer;
+mod lookup;
 mod node;
 mod parse;
 mod suggest;

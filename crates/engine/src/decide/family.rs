@@ -237,23 +237,13 @@ impl Family for Decide {
             hits.push(Hit { entry, place: Place::default(), certain: target == Truth::True, measure });
         };
         let rule = |slot: u32| self.policies.get(slot as usize)?.rule.as_deref();
-        if matches!(asked.path, Path::Unknown) {
-            for (slot, rule) in in_slots(&self.policies).filter(|(_, rule)| rule.status == Status::On) {
-                match rule.target.covers(asked) {
+        if matches!(asked.path, Path::Unknown | Path::Several(_)) {
+            self.index.candidates(asked, found, some);
+            for slot in some.iter().copied() {
+                match rule(slot).map_or(Truth::Error, |rule| rule.target.covers(asked)) {
                     Truth::False => {}
                     target => sit(slot, target),
                 }
-            }
-        } else if let Path::Several(readings) = asked.path {
-            some.clear();
-            for reading in readings {
-                let asked = NormalizedRequest { path: Path::Is(reading), ..asked };
-                self.index.find(asked, rule, found, |slot, _| some.push(slot));
-            }
-            some.sort_unstable();
-            some.dedup();
-            for slot in some.iter().copied() {
-                sit(slot, rule(slot).map_or(Truth::Error, |rule| rule.target.covers(asked)));
             }
         } else {
             self.index.find(asked, rule, found, sit);

@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
 use smol_str::{SmolStr, SmolStrBuilder};
 
 use super::pattern::Pattern;
@@ -152,42 +151,48 @@ impl Glob {
 
     /// Whether it covers a path. The index does not ask this; explanations do.
     pub fn matches(&self, path: &str) -> bool {
-        // All policies are held against a path, so most paths take no memory.
-        let given: SmallVec<[&str; 16]> = path.split('/').collect();
-        if let Some(rest) = &self.rest {
-            // No `**` stands before a rest, so it begins at one place.
-            let Some((before, _)) = given.split_at_checked(self.segments.len()).filter(|(_, rest)| !rest.is_empty())
-            else {
-                return false;
-            };
-            let fits = self.segments.iter().zip(before).all(|(wanted, given)| wanted.covers(given));
-            let start = before.iter().map(|segment| segment.len() + 1).sum::<usize>();
-            return fits && path.get(start..).is_some_and(|text| rest.is_match(text));
+        let Some(rest) = &self.rest else { return covers(&self.segments, path) };
+        // No `**` stands before a rest, so it begins at one place.
+        let (mut given, mut at) = (path.split('/'), 0);
+        for wanted in &self.segments {
+            match given.next() {
+                Some(segment) if wanted.covers(segment) => at += segment.len() + 1,
+                _ => return false,
+            }
         }
-        covers(&self.segments, &given)
+        path.get(at..).is_some_and(|text| rest.is_match(text))
     }
 }
 
 /// Between two `**`, the leftmost place that fits leaves the most for what follows.
-fn covers(wanted: &[Segment], given: &[&str]) -> bool {
-    let mut chunks = wanted.split(|segment| matches!(segment, Segment::Many));
-    let fits = |chunk: &[Segment], given: &[&str]| {
-        chunk.len() == given.len() && chunk.iter().zip(given).all(|(wanted, given)| wanted.covers(given))
+fn covers(wanted: &[Segment], path: &str) -> bool {
+    let is_many = |segment: &Segment| matches!(segment, Segment::Many);
+    let mut given = path.split('/');
+    let Some(first) = wanted.iter().position(is_many) else {
+        return wanted.iter().all(|wanted| given.next().is_some_and(|given| wanted.covers(given)))
+            && given.next().is_none();
     };
-    let (Some(head), Some(tail)) = (chunks.next(), chunks.next_back()) else { return fits(wanted, given) };
-    let Some((start, mut left)) = given.split_at_checked(head.len()) else { return false };
-    if !fits(head, start) {
+    let last = wanted.iter().rposition(is_many).unwrap_or(first);
+    let (head, tail) = (wanted.get(..first).unwrap_or_default(), wanted.get(last + 1..).unwrap_or_default());
+    if !head.iter().all(|wanted| given.next().is_some_and(|given| wanted.covers(given)))
+        || !tail.iter().rev().all(|wanted| given.next_back().is_some_and(|given| wanted.covers(given)))
+    {
         return false;
     }
-    for chunk in chunks {
-        // The `**` before it takes at least one segment.
-        let found = (1..=left.len())
-            .filter_map(|skip| left.get(skip..))
-            .find(|left| left.get(..chunk.len()).is_some_and(|start| fits(chunk, start)));
-        let Some(found) = found else { return false };
-        left = found.get(chunk.len()..).unwrap_or_default();
+    for chunk in wanted.get(first + 1..last).into_iter().flat_map(|middle| middle.split(is_many)) {
+        loop {
+            // The `**` before it takes at least one segment.
+            if given.next().is_none() {
+                return false;
+            }
+            let mut after = given.clone();
+            if chunk.iter().all(|wanted| after.next().is_some_and(|given| wanted.covers(given))) {
+                given = after;
+                break;
+            }
+        }
     }
-    left.len() > tail.len() && left.get(left.len() - tail.len()..).is_some_and(|end| fits(tail, end))
+    given.next().is_some()
 }
 
 impl Segment {

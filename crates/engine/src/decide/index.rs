@@ -15,6 +15,7 @@ mod entry_list;
 mod keys;
 mod layers;
 mod near;
+mod together;
 mod trie;
 
 use smol_str::SmolStr;
@@ -32,6 +33,13 @@ const ANY: u32 = 0;
 /// No number.
 const NONE: u32 = u32::MAX;
 
+/// The list of entries without a path.
+const WITHOUT_PATH: u32 = 0;
+/// The list of all others, whatever their paths: where the path of a request is not known.
+const WITH_PATH: u32 = 1;
+/// How many lists do not stand in the tree.
+const BESIDE_TREE: u32 = 2;
+
 /// Entries by path and atom.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
@@ -41,7 +49,7 @@ pub(super) struct Index {
     /// How often each atom is asked for: entries are found by what is rare.
     counts: Pages<u32, 256>,
     trie: Trie,
-    /// Lists of entries; the first holds those without a path.
+    /// Lists of entries; those with a path stand in the list of their path, and in one for all paths.
     lists: Pages<EntryList, 256>,
     combinations: Pages<Combination>,
 }
@@ -237,18 +245,49 @@ impl Index {
         mut sit: impl FnMut(u32, Truth),
     ) {
         let Scratch { atoms, walk } = scratch;
-        atoms.start(self.atoms.len(), Kinds::unknown(asked.request).both(self.atoms.kinds()));
-        let method = match &asked.request.action.method {
-            Maybe::Is(method) => Methods::one(method),
-            Maybe::Absent => Methods::ABSENT,
-            Maybe::Unknown => Methods::ALL,
-        };
-        self.scan(0, method, asked, &rule, atoms, &mut sit);
+        let method = self.start(asked.request, atoms);
+        self.scan(WITHOUT_PATH, method, asked, &rule, atoms, &mut sit);
         if let Path::Is(path) = asked.path {
             self.trie.walk(path, walk);
             for list in walk.lists() {
                 self.scan(*list, method, asked, &rule, atoms, &mut sit);
             }
+        }
+    }
+
+    /// The slots of all policies that may be about a request whose path is read in several ways, or in none: each once. Whether they are
+    /// is to be found out. Readings share what they have in common while the tree is walked, and no list is read twice. Most paths have one reading.
+    #[cold]
+    pub(super) fn candidates(&self, asked: NormalizedRequest<'_>, scratch: &mut Scratch, slots: &mut Vec<u32>) {
+        let Scratch { atoms, walk } = scratch;
+        let method = self.start(asked.request, atoms);
+        slots.clear();
+        // A policy that is not at hand may be about the request.
+        let not_at_hand = |_: u32| None;
+        let mut put = |slot: u32, _: Truth| slots.push(slot);
+        self.scan(WITHOUT_PATH, method, asked, &not_at_hand, atoms, &mut put);
+        match asked.path {
+            Path::Unknown => self.scan(WITH_PATH, method, asked, &not_at_hand, atoms, &mut put),
+            Path::Several(readings) => {
+                self.trie.walk_all(readings, walk);
+                for list in walk.lists() {
+                    self.scan(*list, method, asked, &not_at_hand, atoms, &mut put);
+                }
+            }
+            Path::Is(_) | Path::Absent => {}
+        }
+        slots.sort_unstable();
+        slots.dedup();
+    }
+
+    /// Forgets the atoms of the last request; the method of this one.
+    #[inline]
+    fn start(&self, request: &Request, atoms: &mut Present) -> Methods {
+        atoms.start(self.atoms.len(), Kinds::unknown(request).both(self.atoms.kinds()));
+        match &request.action.method {
+            Maybe::Is(method) => Methods::one(method),
+            Maybe::Absent => Methods::ABSENT,
+            Maybe::Unknown => Methods::ALL,
         }
     }
 

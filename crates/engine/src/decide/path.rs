@@ -8,13 +8,20 @@
 //! under every step, so no reader that is made of these steps has a reading of its own, however many of them stand in a row. A step takes
 //! only what is written in one form, so a path in which an escaped character stands beside the plain one is read in either way, too.
 //!
+//! What forms of a path have in common is looked at once: they are put together of [`mod@pieces`] that each step changes once.
+//!
 //! What has no reading (a broken escape, bytes that are not UTF-8, a NUL, no slash at the beginning) is not known.
 
+mod forms;
+#[cfg(test)]
+mod naive;
+mod pieces;
 mod steps;
 
 use smol_str::SmolStr;
 
-use steps::{Contents, Dots, Step};
+use forms::{Decoding, Forms};
+use steps::{Dots, Step};
 
 /// Why a path cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,6 +88,7 @@ impl PathReading {
 pub struct Readings {
     all: Vec<SmolStr>,
     last: Option<LastRead>,
+    forms: Forms,
 }
 
 /// The path whose readings are kept.
@@ -113,7 +121,7 @@ pub(super) fn read<'p>(path: &'p str, wanted: PathReading, room: &'p mut Reading
     if path.contains('#') {
         return Err(BadPath::Fragment);
     }
-    let Readings { all, last } = room;
+    let Readings { all, last, forms } = room;
     match path.as_bytes().first() {
         Some(b'/') => {}
         // Whoever asks for no path at all gets the root, from most.
@@ -130,7 +138,7 @@ pub(super) fn read<'p>(path: &'p str, wanted: PathReading, room: &'p mut Reading
     let known = last.as_ref().filter(|last| last.path == path && last.wanted == wanted).map(|last| last.outcome);
     let outcome = known.unwrap_or_else(|| {
         all.clear();
-        let outcome = read_anew(path, wanted, all);
+        let outcome = read_anew(path, wanted, all, forms);
         *last = Some(LastRead { path: path.into(), wanted, outcome });
         outcome
     });
@@ -141,14 +149,18 @@ pub(super) fn read<'p>(path: &'p str, wanted: PathReading, room: &'p mut Reading
     }
 }
 
-fn read_anew(path: &str, wanted: PathReading, all: &mut Vec<SmolStr>) -> Result<(), BadPath> {
+fn read_anew(path: &str, wanted: PathReading, all: &mut Vec<SmolStr>, forms: &mut Forms) -> Result<(), BadPath> {
     let decoded = decode(path)?;
     match wanted {
-        _ if is_plain(&decoded) => all.push(decoded.into()),
-        PathReading::Every => every_reading(path, all)?,
-        PathReading::Rfc3986 => all.push(last_decoded(taken(path, Step::RemovesDots(Dots::Escaped))?)?),
-        PathReading::Decoded => all.push(taken(&decoded, Step::RemovesDots(Dots::Plain))?.into()),
+        _ if is_plain(&decoded) => {
+            all.push(decoded.into());
+            return Ok(());
+        }
+        PathReading::Every => forms.read(path)?,
+        PathReading::Rfc3986 => forms.read_one(path, Step::RemovesDots(Dots::Escaped), Decoding::Last)?,
+        PathReading::Decoded => forms.read_one(&decoded, Step::RemovesDots(Dots::Plain), Decoding::Done)?,
     }
+    all.extend(forms.texts().map(SmolStr::from));
     Ok(())
 }
 
@@ -196,44 +208,6 @@ fn changes(before: u8, at: u8) -> u8 {
     anywhere | (u8::from(before == b'/') & (is(b'/') | is(b'.')))
 }
 
-/// Every form that a path can take, by all steps in all orders, decoded at last. Where there are too many, the work ends at once.
-fn every_reading(path: &str, all: &mut Vec<SmolStr>) -> Result<(), BadPath> {
-    let mut forms = vec![path.to_owned()];
-    let (mut next, mut length) = (0, path.len());
-    while next < forms.len() {
-        let contents = forms.get(next).map_or_else(Contents::default, |form| Contents::of(form));
-        for step in Step::ALL.into_iter().filter(|step| step.is_worth_it(contents)) {
-            let Some(form) = forms.get(next).map(|form| step.take(form)).transpose()?.flatten() else { continue };
-            if forms.contains(&form) {
-                continue;
-            }
-            length += form.len();
-            if forms.len() == MOST_FORMS || length > MOST_TEXT {
-                return Err(BadPath::TooManyReadings);
-            }
-            forms.push(form);
-        }
-        next += 1;
-    }
-    for form in forms {
-        let reading = last_decoded(form)?;
-        if !all.contains(&reading) {
-            all.push(reading);
-        }
-    }
-    Ok(())
-}
-
-/// The path after a step.
-fn taken(path: &str, step: Step) -> Result<String, BadPath> {
-    Ok(step.take(path)?.unwrap_or_else(|| path.to_owned()))
-}
-
-/// Policies name things without escapes.
-fn last_decoded(form: String) -> Result<SmolStr, BadPath> {
-    Ok(Step::DecodesAll.take(&form)?.unwrap_or(form).into())
-}
-
 /// The path as a client means it. What is broken here was sent by nobody who means well.
 fn decode(path: &str) -> Result<String, BadPath> {
     let mut decoded = Vec::with_capacity(path.len());
@@ -266,52 +240,137 @@ mod tests {
         })
     }
 
-    /// Every form, by all steps, also those that seem to have nothing to do.
-    fn naive_forms(path: &str) -> Result<Vec<String>, BadPath> {
+    /// Every reading by texts alone, as often as there are forms.
+    fn naive_readings(path: &str) -> Result<Vec<String>, BadPath> {
         let mut forms = vec![path.to_owned()];
-        let mut next = 0;
-        while next < forms.len() && forms.len() <= MOST_FORMS {
+        let (mut next, mut length) = (0, path.len());
+        while next < forms.len() {
             for step in Step::ALL {
-                let form = step.take(&forms[next])?;
-                forms.extend(form.into_iter().filter(|form| !forms.contains(form)).collect::<Vec<_>>());
+                let Some(form) = step.take(&forms[next])? else { continue };
+                if !forms.contains(&form) {
+                    length += form.len();
+                    if forms.len() == MOST_FORMS || length > MOST_TEXT {
+                        return Err(BadPath::TooManyReadings);
+                    }
+                    forms.push(form);
+                }
             }
             next += 1;
         }
-        Ok(forms)
+        let mut readings: Vec<String> = Vec::new();
+        for form in forms {
+            let reading = Step::DecodesAll.take(&form)?.unwrap_or(form);
+            if !readings.contains(&reading) {
+                readings.push(reading);
+            }
+        }
+        Ok(readings)
+    }
+
+    /// Paths of so many parts at most, plain and tricky ones.
+    fn random_paths(count: usize, most_parts: u64) -> impl Iterator<Item = String> {
+        const PARTS: [&str; 40] = [
+            "/",
+            "/",
+            "/",
+            "/a",
+            "/a/b",
+            "/c/",
+            "//",
+            "a",
+            "b",
+            ".",
+            "..",
+            "/../",
+            "/..",
+            ";",
+            ";x",
+            "%2f",
+            "%2F",
+            "%5c",
+            "\\",
+            "%3b",
+            "%2e",
+            "%25",
+            "%2525",
+            "%20",
+            " ",
+            "?",
+            "%3f",
+            "%23",
+            "\t",
+            "%09",
+            "%ff",
+            "%25ff",
+            "%e0%a4%a0",
+            "ठ",
+            "é",
+            "%c3%a9",
+            "%25c0",
+            "%2500",
+            "%",
+            "%2e%2E",
+        ];
+        let mut random = 7_u64;
+        let mut below = move |bound: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % bound
+        };
+        (0..count).map(move |_| {
+            let parts = below(most_parts);
+            (0..parts).fold("/".to_owned(), |path, _| path + PARTS[usize::try_from(below(40)).unwrap()])
+        })
     }
 
     #[test]
-    fn steps_that_are_left_out_lead_nowhere_else() {
-        const PARTS: [&str; 20] = [
-            "/", "/", "//", "a", "b", ".", "..", "/../", ";", ";x", "%2f", "%2F", "%5c", "\\", "%3b", "%2e", "%25",
-            "%20", " ", "?",
-        ];
-        let (mut random, mut several) = (7_u64, 0);
-        for _ in 0..4_000 {
-            let mut path = "/".to_owned();
-            for _ in 0..random % 8 {
-                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                path += PARTS[usize::try_from(random >> 33).unwrap() % PARTS.len()];
-            }
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            random ^= random >> 29;
-            let mut readings = Vec::new();
-            match (every_reading(&path, &mut readings), naive_forms(&path)) {
-                (Ok(()), Ok(forms)) => {
-                    let mut naive: Vec<SmolStr> = Vec::new();
-                    for form in forms {
-                        let reading = last_decoded(form).unwrap();
-                        naive.extend(Some(reading).filter(|reading| !naive.contains(reading)));
-                    }
-                    several += usize::from(naive.len() > 1);
-                    assert_eq!(readings, naive, "{path:?}");
-                }
-                (Err(BadPath::TooManyReadings), Ok(forms)) => assert!(forms.len() > MOST_FORMS, "{path:?}"),
-                (Err(_), Err(_)) => {}
-                (read, naive) => panic!("{path:?}: {read:?} {naive:?}"),
+    fn p37_forms_in_pieces_are_those_of_texts() {
+        let (mut several, mut refused, mut forms) = (0, 0, Forms::default());
+        for path in random_paths(12_000, 14) {
+            let own = forms.read(&path).map(|()| forms.texts().collect::<Vec<_>>());
+            let naive = naive_readings(&path);
+            several += usize::from(naive.as_ref().is_ok_and(|readings| readings.len() > 1));
+            refused += usize::from(naive.is_err());
+            assert_eq!(own, naive, "{path:?}");
+        }
+        assert!(several > 4_000 && refused > 500, "{several} {refused}");
+    }
+
+    /// Steps are pieces that were looked at, and texts that were kept. Reading a path as it is takes about one for each letter.
+    #[test]
+    fn p37_tricks_cost_what_is_different_in_them() {
+        let nested = |count: usize| format!("/%{}41/..;x/%2e%2e0", "25".repeat(count));
+        for path in [
+            format!("/{}..%2f;x/%5c//%3f0", "a/".repeat(100)),
+            format!("/..%2f;x/%5c//%3f0/{}", "a/".repeat(100)),
+            format!("/{}..%2f;x/%5c/{}", "a/".repeat(50), "a/".repeat(50)),
+            nested(90),
+        ] {
+            let mut forms = Forms::default();
+            let _ = forms.read(&path);
+            assert!(forms.steps() <= 30 * path.len(), "{} steps for {} letters: {path}", forms.steps(), path.len());
+        }
+        // A longer row of plain segments costs its letters once, and not for each form.
+        let steps = |count: usize| {
+            let mut forms = Forms::default();
+            let _ = forms.read(&format!("/{}..%2f;x/%5c//%3f0", "a/".repeat(count)));
+            forms.steps()
+        };
+        assert!(steps(300) - steps(100) <= 200, "{} {}", steps(300), steps(100));
+    }
+
+    #[test]
+    fn p37_one_step_over_pieces_is_that_over_texts() {
+        let mut forms = Forms::default();
+        for path in random_paths(4_000, 10) {
+            for step in Step::ALL {
+                let own = forms.read_one(&path, step, Decoding::Done).map(|()| forms.texts().next().unwrap());
+                assert_eq!(
+                    own,
+                    step.take(&path).map(|taken| taken.unwrap_or_else(|| path.clone())),
+                    "{path:?} {step:?}"
+                );
             }
         }
-        assert!(several > 1_000, "{several}");
     }
 
     #[test]

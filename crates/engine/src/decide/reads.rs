@@ -19,7 +19,8 @@ impl Target {
 }
 
 impl Matcher {
-    fn reads_path(&self) -> bool {
+    /// Whether a test looks at the path.
+    pub(super) fn reads_path(&self) -> bool {
         self.tests.iter().any(|test| match test {
             Test::Path(_) => true,
             Test::Fact(FactTest { of, path, .. }) => {

@@ -186,11 +186,23 @@ impl Target {
 
     /// Whether it is about a request.
     pub fn covers(&self, asked: NormalizedRequest<'_>) -> Truth {
-        asked.in_every_reading(|asked| {
-            self.clauses().into_iter().fold(Truth::True, |truth, (_, alternatives)| match truth {
-                Truth::False => Truth::False,
-                truth => truth.and(any(alternatives, asked)),
-            })
+        let Path::Several(_) = asked.path else { return self.all(asked, |_| true) };
+        // What does not look at the path is the same in every reading of it.
+        let reads_path = |alternatives: &[Matcher]| alternatives.iter().any(Matcher::reads_path);
+        let fixed =
+            self.all(NormalizedRequest { path: Path::Unknown, ..asked }, |alternatives| !reads_path(alternatives));
+        if fixed == Truth::False || !self.reads_path() {
+            return fixed;
+        }
+        asked.in_every_reading(|asked| fixed.and(self.all(asked, reads_path)))
+    }
+
+    /// Whether all clauses fit that are wanted.
+    fn all(&self, asked: NormalizedRequest<'_>, is_wanted: impl Fn(&[Matcher]) -> bool) -> Truth {
+        self.clauses().into_iter().fold(Truth::True, |truth, (_, alternatives)| match truth {
+            Truth::False => Truth::False,
+            truth if !is_wanted(alternatives) => truth,
+            truth => truth.and(any(alternatives, asked)),
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::Cause;
+use super::lookup::Lookup;
 use super::node::Function;
 use super::time::{self, Span};
 use super::value::{Budget, List, Value, all, any};
@@ -71,7 +72,10 @@ pub(super) fn of_two(
         }
         (_, Value::List(left), Value::List(right)) => match function {
             Function::SetsContain => has_all(left, right, budget),
-            Function::SetsIntersect => any(right.elements(), |element| budget.is_in(&element?, left)),
+            Function::SetsIntersect => {
+                let lookup = Lookup::of(left, right.len());
+                any(right.elements(), |element| lookup.has(&element?, budget))
+            }
             Function::SetsEquivalent => {
                 all([(left, right), (right, left)].into_iter(), |(whole, part)| has_all(whole, part, budget))
             }
@@ -84,7 +88,8 @@ pub(super) fn of_two(
 /// Whether a list has all elements of another one.
 fn has_all(whole: &List<'_>, part: &List<'_>, budget: &mut Budget) -> Result<bool, Cause> {
     budget.spend_on(part.len())?;
-    all(part.elements(), |element| budget.is_in(&element?, whole))
+    let lookup = Lookup::of(whole, part.len());
+    all(part.elements(), |element| lookup.has(&element?, budget))
 }
 
 /// A text in another case; one that is so already stays where it is.

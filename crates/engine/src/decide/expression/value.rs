@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use smol_str::SmolStr;
 use upheld_model::Timestamp;
 
+use super::lookup::Small;
 use super::time::Span;
 use super::{Cause, DEEPEST, MOST_STEPS};
 use crate::decide::number::Number;
@@ -92,6 +93,22 @@ impl<'v> List<'v> {
             Self::Names(_) | Self::Facts(_) => self.clone().take(index),
             Self::Values(values) => values.get(index).map(Value::borrowed).ok_or(Cause::Absent),
             Self::Made(values) => values.get(index).map(Value::borrowed).ok_or(Cause::Absent),
+        }
+    }
+
+    /// An element that is small, wherever it is kept.
+    pub(super) fn small(&self, index: usize) -> Option<Small<'_>> {
+        match self {
+            Self::Names(names) => names.get(index).map(|name| Small::Text(name)),
+            Self::Facts(facts) => match facts.get(index)? {
+                Fact::Null => Some(Small::Null),
+                Fact::Bool(truth) => Some(Small::Bool(*truth)),
+                Fact::Number(number) => Small::of_number(*number),
+                Fact::Text(text) => Some(Small::Text(text)),
+                Fact::List(_) | Fact::Map(_) | Fact::Unknown => None,
+            },
+            Self::Values(values) => values.get(index).and_then(Small::of),
+            Self::Made(values) => values.get(index).and_then(Small::of),
         }
     }
 

@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 use super::atoms::{AtomKind, Atoms, Patterns};
 use super::entry_list::EntryList;
 use super::layers::Settle;
-use super::{ANY, Combination, Entry, Index, Kinds, Methods, NONE, PathIs};
+use super::{ANY, Combination, Entry, Index, Kinds, Methods, NONE, PathIs, WITH_PATH, WITHOUT_PATH};
 use crate::decide::fact_test::{FactOf, Operator};
 use crate::decide::glob::Wildcard;
 use crate::decide::rule::{ANY_METHOD, Matcher, PathPattern, Rule, Status, Test};
@@ -89,7 +89,7 @@ impl IndexBuilder {
 
     fn remove(&mut self, slot: u32, rule: &Rule) {
         self.each_combination(rule, |builder, asks| {
-            for list in builder.lists_of(asks) {
+            for list in builder.lists_of(asks).into_iter().chain([WITH_PATH]) {
                 if let Some(list) = builder.index.lists.get_mut(list as usize) {
                     // What was rarest when it came need not be now.
                     *list = list.without(slot, asks.lists.iter().flatten().copied().chain([ANY]));
@@ -135,7 +135,15 @@ impl IndexBuilder {
         });
         let verify_atoms = others().any(|(place, _)| also.is_none_or(|(known, _)| known != place));
         let also = also.map_or(ANY, |(_, atom)| atom);
-        for (list, pattern) in self.lists_of(asks).into_iter().zip(asks.patterns()) {
+        let lists = self.lists_of(asks);
+        if lists.iter().any(|list| *list != WITHOUT_PATH) {
+            for key in keys {
+                let needs = self.about(*key).with(self.about(also));
+                let entry = Entry { key: *key, also, slot, verify: NONE, methods: asks.methods, needs };
+                self.entries.push((WITH_PATH, entry));
+            }
+        }
+        for (list, pattern) in lists.into_iter().zip(asks.patterns()) {
             let (verify, combination) = match pattern {
                 None | Some(PathPattern::Glob(_)) => (asks.verify || verify_atoms, asks.combination),
                 Some(PathPattern::Foreign(..) | PathPattern::Broken(_)) => {
@@ -154,7 +162,7 @@ impl IndexBuilder {
     fn lists_of(&mut self, asks: &Asks<'_>) -> Vec<u32> {
         let list = |pattern: Option<&PathPattern>| match pattern {
             Some(PathPattern::Glob(glob)) => self.index.trie.list_of(glob),
-            None | Some(PathPattern::Foreign(..) | PathPattern::Broken(_)) => 0,
+            None | Some(PathPattern::Foreign(..) | PathPattern::Broken(_)) => WITHOUT_PATH,
         };
         asks.patterns().map(list).collect()
     }

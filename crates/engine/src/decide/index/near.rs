@@ -2,9 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Index;
 use super::entry_list::EntryList;
 use super::trie::Trie;
+use super::{Index, WITHOUT_PATH};
 use crate::decide::glob::{Glob, Segment};
 
 impl Index {
@@ -13,7 +13,7 @@ impl Index {
     pub(in crate::decide) fn near<'g>(&self, globs: impl IntoIterator<Item = &'g Glob>) -> Vec<u32> {
         let mut lists = FxHashSet::default();
         // The first list has those that do not ask for a path.
-        lists.insert(0);
+        lists.insert(WITHOUT_PATH);
         NearWalk { trie: &self.trie, globs: globs.into_iter().collect() }.walk(&mut lists);
         let mut lists: Vec<u32> = lists.into_iter().collect();
         lists.sort_unstable();

@@ -2,11 +2,11 @@
 
 use upheld_model::Pages;
 
-use super::NONE;
 #[cfg(test)]
 use super::Unshared;
 use super::keys::{Key, LongTexts, Slots};
 use super::layers::{Growing, Layered, Settle};
+use super::{BESIDE_TREE, NONE};
 use crate::decide::glob::{Glob, Segment, SegmentPattern};
 use crate::decide::pattern::Pattern;
 use crate::order::number;
@@ -22,8 +22,8 @@ pub(super) struct Trie {
     /// Whole rests of a path, with the list that they lead to; those of one node are a chain.
     rests: Pages<Link<Pattern>>,
     /// How many nodes take any number of segments.
-    loops: u32,
-    /// How many lists there are; the first is not in the tree.
+    pub(super) loops: u32,
+    /// How many lists there are; the first ones are not in the tree.
     lists: u32,
     /// Where all paths lead that begin with a slash, if they lead to one node.
     below_slash: u32,
@@ -85,7 +85,7 @@ impl Default for Trie {
     fn default() -> Self {
         let nodes = std::iter::once(Node::default()).collect();
         let (literals, likes, rests) = (Layered::default(), Pages::default(), Pages::default());
-        Self { nodes, literals, likes, rests, loops: 0, lists: 1, below_slash: NONE }
+        Self { nodes, literals, likes, rests, loops: 0, lists: BESIDE_TREE, below_slash: NONE }
     }
 }
 
@@ -198,6 +198,11 @@ impl Trie {
         }
     }
 
+    /// Whether some patterns take whole rests of a path.
+    pub(super) fn has_rests(&self) -> bool {
+        !self.rests.is_empty()
+    }
+
     fn node(&self, number: u32) -> Node {
         self.nodes.get(number as usize).copied().unwrap_or_default()
     }
@@ -261,7 +266,7 @@ fn chain<P>(links: &Pages<Link<P>>, first: u32) -> impl Iterator<Item = &Link<P>
 }
 
 /// How many bytes stand before the next slash. Segments are short, so eight bytes at a time are best.
-fn up_to_slash(bytes: &[u8]) -> usize {
+pub(super) fn up_to_slash(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let (words, rest) = bytes.as_chunks::<8>();
     let mut before = 0;
@@ -340,12 +345,12 @@ impl Growing for Edges {
 /// Room for walks, and what the last one found.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
-    now: Vec<u32>,
-    next: Vec<u32>,
+    pub(super) now: Vec<u32>,
+    pub(super) next: Vec<u32>,
     /// The step at which each node that takes more segments was last reached.
     reached: Vec<u32>,
-    step: u32,
-    lists: Vec<u32>,
+    pub(super) step: u32,
+    pub(super) lists: Vec<u32>,
     #[cfg(test)]
     steps: usize,
 }
@@ -361,7 +366,7 @@ impl Walk {
         self.steps
     }
 
-    fn start(&mut self, loops: usize) {
+    pub(super) fn start(&mut self, loops: usize) {
         self.lists.clear();
         if self.reached.len() < loops || self.step > u32::MAX / 2 {
             self.reached.clear();
@@ -423,7 +428,9 @@ impl Trie {
     }
 
     /// Takes one segment; the rest of the path begins with it.
-    fn step(&self, now: &[u32], segment: &[u8], rest: Option<&str>, next: &mut Vec<u32>, walk: &mut Walk) {
+    #[expect(clippy::inline_always, reason = "every decision comes through here, and a call takes a tenth of it")]
+    #[inline(always)]
+    pub(super) fn step(&self, now: &[u32], segment: &[u8], rest: Option<&str>, next: &mut Vec<u32>, walk: &mut Walk) {
         let key = Key::of(0, segment);
         for number in now {
             #[cfg(test)]

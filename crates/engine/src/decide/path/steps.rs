@@ -1,7 +1,5 @@
 //! What somebody does to a path before it is looked at, one thing at a time.
 
-use super::BadPath;
-
 /// A change that some reader makes to the whole of a path. Readers differ in which of these they make, and in which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
@@ -49,106 +47,104 @@ pub(super) enum Slashes {
     All,
 }
 
-/// What there is in a path that steps change: found in one look, so that steps with nothing to do cost nothing. A bit for each.
+/// What there is in a path that steps change, so that steps with nothing to do cost nothing. A bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Contents(u32);
 
 impl Contents {
-    const BACKSLASH: Self = Self(1);
-    const QUESTION: Self = Self(1 << 1);
-    const HASH: Self = Self(1 << 2);
-    const BLANK: Self = Self(1 << 3);
-    /// Two slashes after each other.
-    const SLASHES: Self = Self(1 << 4);
-    /// A segment begins with a dot.
-    const DOT: Self = Self(1 << 5);
-    const ESCAPED_DOT: Self = Self(1 << 6);
-    /// The last segment may be dots alone.
-    const LAST_DOT: Self = Self(1 << 7);
-    const SEMICOLON: Self = Self(1 << 8);
+    pub(super) const BACKSLASH: Self = Self(1);
+    pub(super) const QUESTION: Self = Self(1 << 1);
+    pub(super) const HASH: Self = Self(1 << 2);
+    pub(super) const BLANK: Self = Self(1 << 3);
+    pub(super) const PERCENT: Self = Self(1 << 4);
+    pub(super) const SEMICOLON: Self = Self(1 << 5);
     /// Several semicolons, or one that is not in the last segment.
-    const MORE_PARAMETERS: Self = Self(1 << 9);
+    pub(super) const MORE_PARAMETERS: Self = Self(1 << 6);
+    /// A first byte of a character that others may be written as, too long.
+    pub(super) const LEAD: Self = Self(1 << 7);
+    /// Two slashes after each other.
+    pub(super) const SLASHES: Self = Self(1 << 8);
+    /// A segment of dots.
+    pub(super) const DOTS: Self = Self(1 << 9);
+    /// A segment of dots, some of which are escaped.
+    pub(super) const ESCAPED_DOTS: Self = Self(1 << 10);
+    /// The last segment is dots alone.
+    pub(super) const LAST_DOTS: Self = Self(1 << 11);
     /// Two slashes at the beginning.
-    const HOST: Self = Self(1 << 10);
+    pub(super) const HOST: Self = Self(1 << 12);
     /// Three slashes at the beginning.
-    const FAR_HOST: Self = Self(1 << 11);
+    pub(super) const FAR_HOST: Self = Self(1 << 13);
+    /// A segment of nothing.
+    pub(super) const EMPTY: Self = Self(1 << 14);
+    /// Segments that no step changes.
+    pub(super) const PLAIN: Self = Self(1 << 15);
+    /// Two dots, plain or escaped: the folder above.
+    pub(super) const PARENT: Self = Self(1 << 24);
     /// The first bit for escapes.
     const ESCAPES: u32 = 16;
-    const ALL_ESCAPES: Self = Self(0xff << Self::ESCAPES);
+    pub(super) const ALL_ESCAPES: Self = Self(0xff << Self::ESCAPES);
 
     /// An escape: each of the characters that some step decodes alone has a bit, all others share one.
-    fn escape(byte: u8) -> Self {
-        let place = [b'%', b'/', b'\\', b';', b'.'].iter().position(|one| *one == byte).unwrap_or(7);
+    pub(super) const fn escape(byte: u8) -> Self {
+        let place = match byte {
+            b'%' => 0,
+            b'/' => 1,
+            b'\\' => 2,
+            b';' => 3,
+            b'.' => 4,
+            _ => 7,
+        };
         Self(1 << Self::ESCAPES << place)
     }
 
-    fn with(self, other: Self) -> Self {
+    /// What the bytes of a segment are. In numbers, because they compile to a few wide instructions without a branch.
+    pub(super) fn of_bytes(bytes: &[u8]) -> Self {
+        let found = bytes.iter().fold(0_u8, |found, byte| {
+            let is = |one: u8| u8::from(*byte == one);
+            let named = is(b'\\')
+                | is(b'?') << 1
+                | is(b'#') << 2
+                | u8::from(*byte <= b' ') << 3
+                | is(b'%') << 4
+                | is(b';') << 5;
+            found | named | (is(0xe0) | is(0xf0)) << 7
+        });
+        Self(found.into())
+    }
+
+    /// What a character is.
+    pub(super) const fn of(character: u8) -> Self {
+        match character {
+            b';' => Self::SEMICOLON,
+            b'?' => Self::QUESTION,
+            b'#' => Self::HASH,
+            _ => Self(0),
+        }
+    }
+
+    pub(super) fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    fn has(self, other: Self) -> bool {
+    pub(super) const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    fn has_escapes_but(self, kept: Self) -> bool {
-        self.0 & Self::ALL_ESCAPES.0 & !kept.0 != 0
+    /// Whether there is nothing but these.
+    pub(super) fn has_only(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
     }
 
-    /// Of a path.
-    pub(super) fn of(path: &str) -> Self {
-        let when = |is_so: bool, one: Self| if is_so { one } else { Self::default() };
-        let bytes = path.as_bytes();
-        let mut found = when(path.starts_with("//"), Self::HOST).with(when(path.starts_with("///"), Self::FAR_HOST));
-        let mut before = b'/';
-        for (at, byte) in bytes.iter().enumerate() {
-            let here = match byte {
-                b'/' => when(before == b'/' && at > 0, Self::SLASHES)
-                    .with(when(found.has(Self::SEMICOLON), Self::MORE_PARAMETERS)),
-                b'.' => when(before == b'/', Self::DOT),
-                b'\\' => Self::BACKSLASH,
-                b';' => Self::SEMICOLON.with(when(found.has(Self::SEMICOLON), Self::MORE_PARAMETERS)),
-                b'?' => Self::QUESTION,
-                b'#' => Self::HASH,
-                b'%' => bytes
-                    .get(at..)
-                    .and_then(escaped)
-                    .map_or(Self::default(), |byte| Self::escape(byte).with(when(byte == b'.', Self::ESCAPED_DOT))),
-                0..=b' ' => Self::BLANK,
-                _ => Self::default(),
-            };
-            found = found.with(here);
-            before = *byte;
-        }
-        let may_end = path.ends_with("/.") || path.ends_with("/..") || !path.starts_with('/');
-        found.with(when(may_end, Self::LAST_DOT))
+    pub(super) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    pub(super) fn escapes(self) -> Self {
+        Self(self.0 & Self::ALL_ESCAPES.0)
     }
 }
 
 impl Step {
-    /// Whether this step may do something to a path that no step before it does, too.
-    pub(super) fn is_worth_it(self, contents: Contents) -> bool {
-        match self {
-            Self::DecodesAll => contents.has(Contents::ALL_ESCAPES),
-            Self::DecodesAllBut(one) | Self::Decodes(one) => {
-                let one = Contents::escape(ascii(one));
-                contents.has(one) && contents.has_escapes_but(one)
-            }
-            Self::TakesBackslashesForSlashes => contents.has(Contents::BACKSLASH),
-            Self::CutsParameters => contents.has(Contents::SEMICOLON),
-            Self::CutsLastParameters | Self::EndsAt(';') => contents.has(Contents::MORE_PARAMETERS),
-            Self::EndsAt('?') => contents.has(Contents::QUESTION),
-            Self::EndsAt('#') => contents.has(Contents::HASH),
-            Self::EndsAt(_) => true,
-            Self::RemovesDots(Dots::Plain) => contents.has(Contents::DOT),
-            Self::RemovesDots(Dots::Escaped) => contents.has(Contents::ESCAPED_DOT),
-            Self::RemovesDots(Dots::WithoutSlash) => contents.has(Contents::LAST_DOT),
-            Self::MergesSlashes => contents.has(Contents::SLASHES),
-            Self::CutsHost(Slashes::Two) => contents.has(Contents::HOST),
-            Self::CutsHost(Slashes::All) => contents.has(Contents::FAR_HOST),
-            Self::DropsBlanks => contents.has(Contents::BLANK),
-        }
-    }
-
     /// All steps. Those that explain most readings come first.
     pub(super) const ALL: [Self; 20] = [
         Self::RemovesDots(Dots::Plain),
@@ -174,78 +170,98 @@ impl Step {
         Self::DropsBlanks,
     ];
 
-    /// The path after this step; nothing if there is nothing to do.
-    pub(super) fn take(self, path: &str) -> Result<Option<String>, BadPath> {
-        Ok(match self {
-            Self::DecodesAll => return decoded(path, |_| true),
-            Self::DecodesAllBut(kept) => return decoded(path, |byte| char::from(byte) != kept),
-            Self::Decodes(wanted) => return decoded(path, |byte| char::from(byte) == wanted),
-            Self::TakesBackslashesForSlashes => path.contains('\\').then(|| path.replace('\\', "/")),
-            Self::CutsParameters => path.contains(';').then(|| without_parameters(path)),
-            Self::CutsLastParameters => {
-                let last = path.rfind('/').unwrap_or_default();
-                let at = path.get(last..).and_then(|last| last.find(';'));
-                at.and_then(|at| path.get(..last + at)).map(str::to_owned)
+    /// What there must be in a path so that this step does something that no step before it does, too: one of each.
+    const fn needs(self) -> [Contents; 2] {
+        let one = match self {
+            Self::DecodesAll => Contents::ALL_ESCAPES,
+            Self::DecodesAllBut(one) | Self::Decodes(one) => {
+                let one = Contents::escape(ascii(one));
+                return [one, Contents::ALL_ESCAPES.without(one)];
             }
-            Self::EndsAt(end) => path.split_once(end).map(|(path, _)| path.to_owned()),
-            Self::RemovesDots(dots) => without_dots(path, dots),
-            Self::MergesSlashes => path.contains("//").then(|| merged(path)),
-            Self::CutsHost(slashes) => without_host(path, slashes),
-            Self::DropsBlanks => {
-                let is_blank = |character: char| character <= ' ';
-                let without = path.trim_end_matches(is_blank).replace(['\t', '\n', '\r'], "");
-                (without.len() < path.len()).then_some(without)
-            }
-        })
+            Self::TakesBackslashesForSlashes => Contents::BACKSLASH,
+            Self::CutsParameters => Contents::SEMICOLON,
+            Self::CutsLastParameters | Self::EndsAt(';') => Contents::MORE_PARAMETERS,
+            Self::EndsAt(end) => Contents::of(ascii(end)),
+            Self::RemovesDots(Dots::Plain) => Contents::DOTS,
+            Self::RemovesDots(Dots::Escaped) => Contents::ESCAPED_DOTS,
+            Self::RemovesDots(Dots::WithoutSlash) => Contents::LAST_DOTS,
+            Self::MergesSlashes => Contents::SLASHES,
+            Self::CutsHost(Slashes::Two) => Contents::HOST,
+            Self::CutsHost(Slashes::All) => Contents::FAR_HOST,
+            Self::DropsBlanks => Contents::BLANK,
+        };
+        [one, one]
     }
+
+    /// Whether all that this step makes of what another has made is known, once all steps were done to what the other was given: it does
+    /// what the other did as well, or comes to the same before it.
+    pub(super) fn is_known_after(self, other: Self) -> bool {
+        matches!(
+            (other, self),
+            (Self::Decodes(_), Self::DecodesAll | Self::DecodesAllBut(_) | Self::EndsAt('?' | '#'))
+                | (Self::Decodes('/' | ';' | '.'), Self::TakesBackslashesForSlashes)
+                | (Self::Decodes('\\' | ';' | '.'), Self::MergesSlashes | Self::CutsHost(_) | Self::Decodes('/'))
+                | (Self::Decodes(';' | '.'), Self::Decodes('\\'))
+                | (Self::Decodes('.'), Self::Decodes(';'))
+                | (Self::Decodes('\\' | '.'), Self::CutsParameters | Self::CutsLastParameters)
+                | (Self::Decodes('/' | '\\' | '.'), Self::EndsAt(';'))
+                | (Self::Decodes('\\' | ';'), Self::RemovesDots(_))
+                | (Self::EndsAt(_), Self::TakesBackslashesForSlashes | Self::MergesSlashes)
+                | (Self::EndsAt('#'), Self::EndsAt('?'))
+                | (Self::CutsLastParameters, Self::CutsParameters | Self::EndsAt(';') | Self::MergesSlashes)
+        )
+    }
+
+    /// The steps that may do something to a path of such contents.
+    pub(super) fn worth_it(contents: Contents) -> impl Iterator<Item = Self> {
+        #[expect(clippy::indexing_slicing, reason = "a place that is not there is an error of the compiler")]
+        static NEEDS: [(Step, [Contents; 2]); 20] = {
+            let mut all = [(Step::DecodesAll, Step::DecodesAll.needs()); 20];
+            let mut place = 0;
+            while place < all.len() {
+                all[place] = (Step::ALL[place], Step::ALL[place].needs());
+                place += 1;
+            }
+            all
+        };
+        /// By what there is: a bit for each step that needs it first.
+        #[expect(clippy::indexing_slicing, reason = "a place that is not there is an error of the compiler")]
+        static STEPS: [u32; 32] = {
+            let mut all = [0; 32];
+            let mut place = 0;
+            while place < 20 {
+                let mut bits = Step::ALL[place].needs()[0].0;
+                while bits != 0 {
+                    all[bits.trailing_zeros() as usize] |= 1 << place;
+                    bits &= bits - 1;
+                }
+                place += 1;
+            }
+            all
+        };
+        let steps = |bit: u32| STEPS.get(bit as usize).copied().unwrap_or_default();
+        let all = ones(contents.0).fold(0, |all, bit| all | steps(bit));
+        let step = move |place: u32| {
+            let (step, [_, also]) = NEEDS.get(place as usize)?;
+            contents.has(*also).then_some(*step)
+        };
+        ones(all).filter_map(step)
+    }
+}
+
+/// The places of the ones, from the lowest on.
+fn ones(bits: u32) -> impl Iterator<Item = u32> {
+    let next = |bits: &u32| Some(bits & bits.wrapping_sub(1)).filter(|bits| *bits != 0);
+    std::iter::successors(Some(bits).filter(|bits| *bits != 0), next).map(u32::trailing_zeros)
 }
 
 /// The byte of a character that steps name.
-fn ascii(character: char) -> u8 {
-    u8::try_from(character).unwrap_or_default()
-}
-
-/// With those escapes decoded that are wanted; nothing if there are none. What is no escape stays as it is.
-fn decoded(path: &str, wanted: impl Fn(u8) -> bool) -> Result<Option<String>, BadPath> {
-    if !path.contains('%') {
-        return Ok(None);
-    }
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    // What stands between escapes is copied as it is.
-    while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
-        let (before, escape) = rest.split_at(at);
-        bytes.extend_from_slice(before);
-        let length = match escaped(escape) {
-            Some(byte) if wanted(byte) => {
-                if byte == 0 {
-                    return Err(BadPath::Nul);
-                }
-                bytes.push(byte);
-                3
-            }
-            _ => {
-                bytes.push(b'%');
-                1
-            }
-        };
-        rest = escape.get(length..).unwrap_or_default();
-    }
-    bytes.extend_from_slice(rest);
-    if bytes.len() == path.len() {
-        return Ok(None);
-    }
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(Some(text)),
-        // Some take an overlong form of a character for the character.
-        Err(bad) if bad.as_bytes().iter().any(|byte| [0xc0, 0xc1, 0xe0, 0xf0].contains(byte)) => Err(BadPath::NotUtf8),
-        // Slashes and dots are where they are, whatever the other bytes mean.
-        Err(bad) => Ok(Some(String::from_utf8_lossy(bad.as_bytes()).into_owned())),
-    }
+pub(super) const fn ascii(character: char) -> u8 {
+    if character.is_ascii() { character as u8 } else { 0 }
 }
 
 /// The byte that an escape at the beginning stands for.
-fn escaped(text: &[u8]) -> Option<u8> {
+pub(super) fn escaped(text: &[u8]) -> Option<u8> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     match text {
         [b'%', high, low, ..] => Some(digit(high)? * 16 + digit(low)?),
@@ -253,66 +269,9 @@ fn escaped(text: &[u8]) -> Option<u8> {
     }
 }
 
-fn without_parameters(path: &str) -> String {
-    let mut kept = String::with_capacity(path.len());
-    let mut rest = path;
-    while let Some((before, after)) = rest.split_once(';') {
-        kept.push_str(before);
-        rest = after.find('/').and_then(|at| after.get(at..)).unwrap_or_default();
-    }
-    kept.push_str(rest);
-    kept
-}
-
-fn merged(path: &str) -> String {
-    let mut merged = String::with_capacity(path.len());
-    let mut rest = path;
-    while let Some(at) = rest.find("//") {
-        let (before, after) = rest.split_at(at + 1);
-        merged.push_str(before);
-        rest = after.trim_start_matches('/');
-    }
-    merged.push_str(rest);
-    merged
-}
-
-fn without_host(path: &str, slashes: Slashes) -> Option<String> {
-    let after = path.strip_prefix("//")?;
-    let after = match slashes {
-        Slashes::Two => after,
-        Slashes::All => after.trim_start_matches('/'),
-    };
-    Some(after.find('/').and_then(|at| after.get(at..)).unwrap_or("/").to_owned())
-}
-
-/// As RFC 3986 has it; nothing is above the root.
-fn without_dots(path: &str, dots: Dots) -> Option<String> {
-    if !path.split('/').any(|segment| dots.count(segment).is_some()) {
-        return None;
-    }
-    let mut kept: Vec<&str> = Vec::new();
-    let mut changed = false;
-    let mut given = path.split('/').peekable();
-    while let Some(segment) = given.next() {
-        let Some(count) = dots.count(segment) else {
-            kept.push(segment);
-            continue;
-        };
-        changed = true;
-        if count == 2 && kept.len() > 1 {
-            kept.pop();
-        }
-        // `/a/.` and `/a/b/..` are the folder `/a/`; of the root, the slash is all that there is.
-        if given.peek().is_none() && (dots != Dots::WithoutSlash || kept.len() == 1) {
-            kept.push("");
-        }
-    }
-    changed.then(|| kept.join("/"))
-}
-
 impl Dots {
     /// How many dots a dot segment has.
-    fn count(self, segment: &str) -> Option<usize> {
+    pub(super) fn count(self, segment: &str) -> Option<usize> {
         match (self, segment.as_bytes()) {
             (Self::Escaped, [b'%' | b'.', ..]) | (_, [b'.', ..]) => {}
             _ => return None,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smol_str::SmolStr;
+
 use super::world::{all_of, path, rule};
 use crate::decide::index::{Index, Scratch};
 use crate::decide::*;
@@ -25,6 +27,93 @@ fn walk(rules: &[Arc<Rule>], given: &str) -> (usize, bool) {
     let asked = NormalizedRequest { request: &request, path: Path::Is(given), longest: usize::MAX };
     index.find(asked, |slot| rules.get(slot as usize).map(Arc::as_ref), &mut scratch, |_, _| found = true);
     (Index::steps(&scratch), found)
+}
+
+/// The policies that may be about one of these readings of a path, and the steps of their walk.
+fn walk_readings(index: &Index, readings: &[SmolStr]) -> (usize, Vec<u32>) {
+    let (request, mut scratch, mut slots) = (Request::default(), Scratch::default(), Vec::new());
+    let asked = NormalizedRequest { request: &request, path: Path::Several(readings), longest: usize::MAX };
+    index.candidates(asked, &mut scratch, &mut slots);
+    (Index::steps(&scratch), slots)
+}
+
+#[test]
+fn p37_readings_of_a_path_are_walked_as_one_where_they_are_the_same() {
+    let index = index(&permits(&["/**", "/**/y", "/a/*/**", "/**/a/end"].map(str::to_owned)));
+    let same = "a/".repeat(100);
+    for at_the_end in [true, false] {
+        let reading = |number: u32| {
+            let other = format!("x{number}/end/{number}");
+            SmolStr::from(if at_the_end { format!("/{same}{other}") } else { format!("/{other}/{same}y") })
+        };
+        let (one, _) = walk_readings(&index, &[reading(0)]);
+        let (all, slots) = walk_readings(&index, &(0..90).map(reading).collect::<Vec<_>>());
+        assert!(all <= 5 * one, "{all} steps for all, {one} for one");
+        assert_eq!(slots, if at_the_end { vec![0, 2] } else { vec![0, 1] });
+    }
+}
+
+#[test]
+fn p37_readings_together_find_what_each_of_them_finds() {
+    const PARTS: [&str; 8] = ["/a", "/b", "/a/b", "/", "/c/a", "/ab", "/a/a/a", "/b/"];
+    const PATTERNS: [&str; 8] = ["/a", "/**", "/*", "/a*", "/b/**", "/**/a", "/a/b", "/*/a"];
+    let mut numbers = super::random::Numbers(0x5eed_0037);
+    for round in 0..300 {
+        let bytes = numbers.bytes(400);
+        let mut bytes = bytes.iter().map(|byte| usize::from(*byte));
+        let mut text = |parts: &[&str; 8], most: usize| -> String {
+            let count = 1 + bytes.next().unwrap_or_default() % most;
+            (0..count).map(|_| parts[bytes.next().unwrap_or_default() % 8]).collect()
+        };
+        // Some have whole rests of a path: `/a**`.
+        let rest =
+            |text: String, number: usize| if number.is_multiple_of(3) && round % 2 == 0 { text + "x**" } else { text };
+        let rules = permits(&(0..6).map(|number| rest(text(&PATTERNS, 3), number)).collect::<Vec<_>>());
+        let index = index(&rules);
+        let readings: Vec<SmolStr> = (0..12).map(|_| text(&PARTS, 6).into()).collect();
+        let each = readings.iter().flat_map(|reading| walk_readings(&index, std::slice::from_ref(reading)).1);
+        let each: std::collections::BTreeSet<u32> = each.collect();
+        let matching = |rule: &Rule| {
+            readings.iter().any(|path| {
+                let asked =
+                    NormalizedRequest { request: &Request::default(), path: Path::Is(path), longest: usize::MAX };
+                rule.target.covers(asked) == Truth::True
+            })
+        };
+        let naive: Vec<u32> = (0..).zip(&rules).filter(|(_, rule)| matching(rule)).map(|(slot, _)| slot).collect();
+        assert_eq!(each.into_iter().collect::<Vec<_>>(), naive);
+        assert_eq!(walk_readings(&index, &readings).1, naive, "{readings:?} {rules:?}");
+    }
+}
+
+#[test]
+fn p37_a_path_that_is_not_known_leads_to_policies_by_what_else_they_ask_for() {
+    let rules: Vec<Arc<Rule>> = (0..500)
+        .map(|number: u32| {
+            let role = Wildcard::parse(&format!("role-{number}")).unwrap();
+            let paths = [format!("/p{number}/**"), format!("/q{number}")]
+                .map(|pattern| Matcher { tests: vec![path(&pattern)] });
+            let target = Target {
+                subjects: all_of(vec![Test::Role(vec![role])]),
+                resources: if number.is_multiple_of(5) { Vec::new() } else { paths.to_vec() },
+                actions: Vec::new(),
+            };
+            rule(&format!("p{number}"), Effect::Deny, target).into()
+        })
+        .collect();
+    let names = ["role-7", "role-10", "role-499"];
+    let request = Request { subject: Subject { roles: Names::of(&names), ..Subject::default() }, ..Request::default() };
+    let asked = NormalizedRequest { request: &request, path: Path::Unknown, longest: usize::MAX };
+    let find = |index: &Index| {
+        let mut slots = Vec::new();
+        index.candidates(asked, &mut Scratch::default(), &mut slots);
+        slots
+    };
+    let index = index(&rules);
+    assert_eq!(find(&index), [7, 10, 499]);
+    let without = index.with(&[(7, &*rules[7])], &[]);
+    assert_eq!(find(&without), [10, 499]);
+    assert_eq!(find(&without.with(&[], &[(7, &*rules[7])])), [7, 10, 499]);
 }
 
 #[test]
