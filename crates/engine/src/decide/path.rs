@@ -16,6 +16,8 @@ use smol_str::SmolStr;
 
 use steps::{Contents, Dots, Step};
 
+use crate::work;
+
 /// Why a path cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BadPath {
@@ -130,6 +132,8 @@ pub(super) fn read<'p>(path: &'p str, wanted: PathReading, room: &'p mut Reading
     let known = last.as_ref().filter(|last| last.path == path && last.wanted == wanted).map(|last| last.outcome);
     let outcome = known.unwrap_or_else(|| {
         all.clear();
+        // Whoever gives up in between leaves no readings of one path for those of another.
+        drop(last.take());
         let outcome = read_anew(path, wanted, all);
         *last = Some(LastRead { path: path.into(), wanted, outcome });
         outcome
@@ -201,6 +205,7 @@ fn every_reading(path: &str, all: &mut Vec<SmolStr>) -> Result<(), BadPath> {
     let mut forms = vec![path.to_owned()];
     let (mut next, mut length) = (0, path.len());
     while next < forms.len() {
+        work::step();
         let contents = forms.get(next).map_or_else(Contents::default, |form| Contents::of(form));
         for step in Step::ALL.into_iter().filter(|step| step.is_worth_it(contents)) {
             let Some(form) = forms.get(next).map(|form| step.take(form)).transpose()?.flatten() else { continue };
@@ -264,6 +269,21 @@ mod tests {
             ReadPath::One(one) => vec![one.to_owned()],
             ReadPath::Several(several) => several.iter().map(ToString::to_string).collect(),
         })
+    }
+
+    #[test]
+    fn s1_a_path_that_is_given_up_leaves_nothing_for_the_next() {
+        let (first, second) = ("/a/..%2fb", "/c/..%2fd;x/%5c");
+        let mut room = Readings::default();
+        let mut read_of = |path: &str| match read(path, PathReading::Every, &mut room) {
+            Ok(ReadPath::Several(several)) => several.to_vec(),
+            _ => Vec::new(),
+        };
+        let expected = read_of(first);
+        assert!(!expected.is_empty());
+        let given_up = work::Work::of_steps(2).during(|| read_of(second));
+        assert_eq!(given_up, Err(work::Unfinished::OutOfSteps));
+        assert_eq!(read_of(first), expected);
     }
 
     /// Every form, by all steps, also those that seem to have nothing to do.
