@@ -6,20 +6,37 @@ use std::time::Duration;
 use axum::Form;
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use upheld_pages::{Address, sign_in as asked};
 use upheld_store::machine;
 
 use super::visit::{Said, Site, THEME, Visit, Wish};
-use crate::auth::{LASTS, NoSession};
+use crate::auth::{LASTS, NoSession, Secret, Sessions};
 use crate::config::Config;
 use crate::problem::Problem;
 
 /// Where one says who one is.
 pub(super) async fn form(visit: Visit) -> Response {
     visit.plain(StatusCode::OK, &asked(local(visit.value("next")), None))
+}
+
+/// Whether somebody says at a path who they are, or who they are no more.
+pub(in super::super) fn is_about_sessions(path: &str) -> bool {
+    matches!(path, "/sign-in" | "/sign-out")
+}
+
+/// The token of whoever signed in.
+pub(in super::super) fn token(config: &Config, sessions: &Sessions, headers: &HeaderMap) -> Option<Secret> {
+    sessions.token(cookie_of(headers, cookie_name(config))?, machine::now())
+}
+
+/// What a browser keeps for us by a name.
+pub(super) fn cookie_of<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(known, _)| *known == name).map(|(_, value)| value).filter(|value| !value.is_empty())
 }
 
 /// What a form sends that changes something.

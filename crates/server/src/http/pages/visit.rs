@@ -12,7 +12,6 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value as Json, json};
 use tower::ServiceExt;
 use upheld_pages::{Address, Around, Health, Medium, Page, Reader, Section, problem};
-use upheld_store::machine;
 
 use super::super::stamp::Told;
 use super::session;
@@ -83,8 +82,7 @@ impl FromRequestParts<Site> for Visit {
             query: query.map(|Query(pairs)| pairs).unwrap_or_default(),
             broken: Vec::new(),
         };
-        let session = visit.cookie(session::cookie_name(&visit.app().config));
-        visit.token = session.and_then(|session| visit.app().auth.sessions().token(session, machine::now()));
+        visit.token = session::token(&visit.app().config, visit.app().auth.sessions(), &visit.headers);
         if visit.app().folders.problem().is_some()
             && let Ok(ready) = visit.get(Address::of("/readyz")).await
         {
@@ -290,9 +288,7 @@ impl Visit {
     }
 
     fn cookie(&self, name: &str) -> Option<&str> {
-        let all = self.headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.find(|(known, _)| *known == name).map(|(_, value)| value).filter(|value| !value.is_empty())
+        session::cookie_of(&self.headers, name)
     }
 
     /// A page that says what an endpoint said; programs get that itself.
