@@ -142,6 +142,9 @@ impl<'a> Request<'a> {
         if let Some(page) = &self.page {
             return Some(page.clone());
         }
+        if self.always {
+            return None;
+        }
         let chooses_view = || self.endpoint.has_view() && uri.query().is_some();
         (self.endpoint.sort != "decision" || chooses_view()).then(|| Asking::of(self.app, observed))
     }
