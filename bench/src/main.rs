@@ -50,7 +50,7 @@ bench NAME [--quick]
   soak --minutes N
               mixed load on a server; memory, file handles and latency over time
 
-  --attack    server only: decisions of a caller with rights while strangers do what they can
+  --attack    server only: decisions of a caller with rights while strangers, and others who may ask, do what they can
   --envoy     server only: what the server works for each request that a real Envoy asks about
   --pages     server only: web pages of 10 000 policies and 100 000 objects, in time and bytes, beside the endpoints
   --quick     a small run of a few seconds, to see that everything works; its figures mean little

@@ -14,7 +14,9 @@ pub(crate) const CHILD: &str = "serve-for-others";
 
 /// The token of somebody who may do everything, and its hash.
 pub(super) const TOKEN: &str = "upheld_bench-0123456789abcdef0123456789abcdef";
-const TOKENS: &str = "tokens: [{name: bench, roles: [admin], sha256: '@'}]";
+/// The token of somebody who may ask.
+pub(super) const ASKER: &str = "upheld_bench-asker-0123456789abcdef0123456789";
+const TOKENS: &str = "tokens: [{name: bench, roles: [admin], sha256: '@'}, {name: asker, roles: [asker], sha256: '?'}]";
 
 /// A server; it ends with this.
 #[derive(Debug)]
@@ -84,7 +86,8 @@ pub(crate) fn serve(policies: &str, anonymous: &str) -> Result<(), String> {
     let policies = Path::new(policies);
     let folder = policies.parent().ok_or("the policies are in no folder")?;
     let tokens = folder.join("tokens.yaml");
-    std::fs::write(&tokens, TOKENS.replace('@', &hash(TOKEN))).map_err(|error| failed(&error))?;
+    std::fs::write(&tokens, TOKENS.replace('@', &hash(TOKEN)).replace('?', &hash(ASKER)))
+        .map_err(|error| failed(&error))?;
     let anonymous = [Anonymous::None, Anonymous::Decide].into_iter().find(|known| known.word() == anonymous);
     // Proxies of this machine may say who asks.
     let trust = Trust::read(&["peer=127.0.0.1".to_owned()]).map_err(|problem| problem.message)?;

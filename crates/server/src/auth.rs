@@ -368,6 +368,11 @@ pub(crate) async fn admit(app: &Shared, parts: &Parts, endpoint: Endpoint) -> Re
     Ok((caller, access))
 }
 
+/// Who reads a page, if what they bring is accepted.
+pub(crate) async fn reader(app: &Shared, headers: &HeaderMap, connection: Option<&Connection>) -> Option<Caller> {
+    app.auth.identify(headers, connection.and_then(Connection::certificate), Headers::Own).await.ok()
+}
+
 /// The path that rights are about. What follows the place where proxies ask is the path of somebody else's request.
 fn own_path(endpoint: Endpoint, path: &str) -> &str {
     match endpoint.headers {

@@ -29,6 +29,8 @@ use upheld_store::{Memory, Postgres, Retention, Sqlite, Store};
 pub struct Config {
     /// Where to listen; port zero takes a free one.
     pub listen: SocketAddr,
+    /// Where else to listen, for whether the server lives and nothing else.
+    pub health: Option<SocketAddr>,
     /// Where revisions are kept.
     pub store: StoreLocation,
     /// For how long a server answers that does not hear from its store; `None` for as long as it lives.
@@ -131,6 +133,8 @@ pub struct Limits {
     pub administration: usize,
     /// Steps that one request may take under policies that are written; `None` for as many as there are.
     pub request_steps: Option<usize>,
+    /// Steps that one request may take, whatever it asks.
+    pub steps: u64,
     /// Until a request must be answered.
     pub time: Duration,
     /// How long a request may wait for a revision.
@@ -161,6 +165,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
+            health: None,
             store: StoreLocation::Ephemeral,
             max_stale: None,
             retention: Retention::default(),
@@ -229,6 +234,7 @@ impl Default for Limits {
             reading: 256,
             administration: 64,
             request_steps: None,
+            steps: 1 << 28,
             time: Duration::from_secs(10),
             wait: Duration::from_secs(5),
             rate: None,

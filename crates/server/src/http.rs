@@ -21,6 +21,7 @@ mod operations;
 mod pages;
 mod paging;
 mod questions;
+mod readers;
 mod revisions;
 pub(crate) mod stamp;
 mod writing;
@@ -29,7 +30,8 @@ pub(crate) use self::administration::seed;
 pub(crate) use self::operations::Glance;
 
 use axum::Router;
-use axum::http::{Method, StatusCode};
+use axum::body::Bytes;
+use axum::http::{Method, StatusCode, header};
 use axum::routing::get;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -72,7 +74,8 @@ pub(crate) fn router(app: Shared) -> Router {
     ];
     let base = &app.config.access.base;
     let described = described.into_iter().map(|(part, group)| complete(part.unwrap_or_default(), group, base));
-    let description = described.reduce(join).unwrap_or_default();
+    // It never changes, so nobody waits until it is written once more.
+    let description = Bytes::from(described.reduce(join).unwrap_or_default().to_string());
     let api = Router::new()
         .merge(api)
         .merge(administration::router(&app))
@@ -80,14 +83,15 @@ pub(crate) fn router(app: Shared) -> Router {
         .merge(operations)
         // Its queries are those of other servers, and choose no view here.
         .merge(forward::router())
-        .route("/openapi.json", get(move || async move { axum::Json(description) }))
+        .route("/openapi.json", get(move || async move { ([(header::CONTENT_TYPE, "application/json")], description) }))
         .fallback(grpc::not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(Shared::clone(&app))
         .merge(grpc::router(&app))
         .layer(Middleware(Shared::clone(&app)));
     // Pages ask what programs ask, by the same way in.
-    let pages = pages::router(app, api.clone()).layer(axum::middleware::from_fn(misdirected::refuse));
+    let way_in = axum::middleware::from_fn_with_state(Shared::clone(&app), readers::enter);
+    let pages = pages::router(app, api.clone()).layer(way_in);
     api.merge(pages)
 }
 

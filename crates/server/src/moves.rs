@@ -129,6 +129,11 @@ pub(crate) async fn settle(app: &Shared) {
                 tracing::error!(problem.detail, "documents may not be moved to the ids that they have now");
                 return;
             }
+            Err(Refusal::Undone(undone)) => {
+                let because = undone.sentence();
+                tracing::error!(because, "documents could not be moved to the ids that they have now");
+                return;
+            }
             Err(Refusal::Store(error)) => {
                 tracing::error!(%error, "documents could not be moved to the ids that they have now");
                 return;

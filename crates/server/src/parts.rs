@@ -3,11 +3,10 @@
 //! Lists, searches, graphs and explanations are asked of the part that a caller may see. So nothing else can be named or counted in them,
 //! whatever they are made of.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::auth::{Access, Operation};
@@ -46,26 +45,29 @@ impl Parts {
         if view.is_whole_to(access, operation) {
             return Ok(Arc::clone(view));
         }
-        let mut kept = self.0.lock().await;
         let is_same = |part: &&Part| Arc::ptr_eq(&part.of, view) && part.operation == operation;
-        let known =
-            kept.iter().filter(is_same).find(|part| part.access.same_as(access) && part.decided.elapsed() < FRESH);
-        if let Some(part) = known {
-            return Ok(Arc::clone(&part.view));
-        }
+        let same: Vec<(Arc<Seen>, Arc<View>)> = {
+            let kept = self.kept();
+            let mut same = kept.iter().filter(is_same);
+            if let Some(part) = same.find(|part| part.access.same_as(access) && part.decided.elapsed() < FRESH) {
+                return Ok(Arc::clone(&part.view));
+            }
+            kept.iter().filter(is_same).map(|part| (Arc::clone(&part.seen), Arc::clone(&part.view))).collect()
+        };
+        // Nobody holds the lock meanwhile: whoever waits for their turn keeps nobody else waiting.
         let decided = Instant::now();
         let (whole, asker) = (Arc::clone(view), access.clone());
         let seen = heavy(move || whole.seen(&asker, operation)).await;
-        let seen = Arc::new(seen.map_err(|_| unfinished())?);
-        let alike = kept.iter().filter(is_same).find(|part| *part.seen == *seen).map(|part| Arc::clone(&part.view));
-        let part = match alike {
-            Some(part) => part,
+        let seen = Arc::new(seen?);
+        let part = match same.into_iter().find(|(known, _)| **known == *seen) {
+            Some((_, part)) => part,
             None => {
                 let (whole, seen) = (Arc::clone(view), Arc::clone(&seen));
-                let built = heavy(move || whole.part(&seen)).await.map_err(|_| unfinished())?;
+                let built = heavy(move || whole.part(&seen)).await?;
                 Arc::new(built.map_err(|_| unreadable())?)
             }
         };
+        let mut kept = self.kept();
         // A later view of the same asker takes the place of the one before.
         kept.retain(|part| !(part.operation == operation && part.access.same_as(access)));
         if kept.len() >= KEPT {
@@ -74,6 +76,10 @@ impl Parts {
         let (of, access) = (Arc::clone(view), access.clone());
         kept.push(Part { of, operation, access, decided, seen, view: Arc::clone(&part) });
         Ok(part)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Part>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod connections;
 mod copied;
+mod health;
 mod together;
+mod watchdog;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -31,6 +33,8 @@ use crate::tls::Tls;
 use crate::view::View;
 use crate::writer::Writer;
 use crate::{follow, freshness, http, moves, tls};
+
+pub(crate) use self::watchdog::blocked;
 
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +88,7 @@ pub struct Contents {
 #[derive(Debug)]
 pub struct Running {
     address: SocketAddr,
+    health: Option<SocketAddr>,
     app: Shared,
     bootstrap: Option<Secret>,
     stop: watch::Sender<bool>,
@@ -95,6 +100,11 @@ impl Running {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where else it says whether it lives.
+    pub fn health(&self) -> Option<SocketAddr> {
+        self.health
     }
 
     /// Where it listens, as a URL.
@@ -174,10 +184,13 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     let address = listener.local_addr().map_err(|error| StartError::Listen(listen, error))?;
     let Begun { app, bootstrap, helpers } = opened.begin(address).await?;
     let (stop, stopped) = watch::channel(false);
+    let probed =
+        app.config.health.map(|at| health::serve(at, stopped.clone()).map_err(|error| StartError::Listen(at, error)));
+    let health = probed.transpose()?;
     let router = http::router(Arc::clone(&app));
     let acceptor = Acceptor::new(router, Arc::clone(&app), stopped);
     let serving = machine::spawn(acceptor.accept(listener));
-    Ok(Running { address, app, bootstrap, stop, serving, helpers })
+    Ok(Running { address, health, app, bootstrap, stop, serving, helpers })
 }
 
 /// What a server is made of, before it has an address.

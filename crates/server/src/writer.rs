@@ -21,7 +21,7 @@ use self::admission::{Planned, judge, with_notes};
 use self::tolerated::{can_match, is_affordable};
 use crate::auth::{Access, Caller, Operation};
 use crate::folders::Folders;
-use crate::limits::heavy;
+use crate::limits::{Undone, at_length, heavy};
 use crate::live::Live;
 use crate::moves::Moves;
 use crate::problem::Problem;
@@ -175,6 +175,8 @@ pub(crate) enum Refusal {
     Broken(Box<Broken>),
     /// It may not be.
     NotAdmitted(Box<NotAdmitted>),
+    /// What it would change was not found out.
+    Undone(Undone),
     /// The store could not.
     Store(StoreError),
 }
@@ -291,7 +293,8 @@ impl Writer {
         kept()?;
         if write.mode == Mode::DryRun {
             let (after, moment) = (Arc::clone(&view), nanoseconds(time));
-            let shifts = heavy(move || before.shifts_to(&after, moment)).await.ok();
+            let shifts = at_length(heavy(move || before.shifts_to(&after, moment))).await.map_err(Refusal::Undone)?;
+            let shifts = Some(shifts);
             return Ok(Written { revision: view.revision(), view, effects, ruled, shifts, admitted });
         }
         let Write { author, message, idempotency, .. } = write.clone();

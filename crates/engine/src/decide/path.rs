@@ -23,6 +23,8 @@ use smol_str::SmolStr;
 use forms::{Decoding, Forms};
 use steps::{Dots, Step};
 
+use crate::work;
+
 /// Why a path cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BadPath {
@@ -138,6 +140,8 @@ pub(super) fn read<'p>(path: &'p str, wanted: PathReading, room: &'p mut Reading
     let known = last.as_ref().filter(|last| last.path == path && last.wanted == wanted).map(|last| last.outcome);
     let outcome = known.unwrap_or_else(|| {
         all.clear();
+        // A reader that gives up in between leaves no readings of one path for those of another.
+        drop(last.take());
         let outcome = read_anew(path, wanted, all, forms);
         *last = Some(LastRead { path: path.into(), wanted, outcome });
         outcome
@@ -238,6 +242,21 @@ mod tests {
             ReadPath::One(one) => vec![one.to_owned()],
             ReadPath::Several(several) => several.iter().map(ToString::to_string).collect(),
         })
+    }
+
+    #[test]
+    fn s1_a_path_that_is_given_up_leaves_nothing_for_the_next() {
+        let (first, second) = ("/a/..%2fb", "/c/..%2fd;x/%5c");
+        let mut room = Readings::default();
+        let mut read_of = |path: &str| match read(path, PathReading::Every, &mut room) {
+            Ok(ReadPath::Several(several)) => several.to_vec(),
+            _ => Vec::new(),
+        };
+        let expected = read_of(first);
+        assert!(!expected.is_empty());
+        let given_up = work::Work::of_steps(2).during(|| read_of(second));
+        assert_eq!(given_up, Err(work::Unfinished::OutOfSteps));
+        assert_eq!(read_of(first), expected);
     }
 
     /// Every reading by texts alone, as often as there are forms.

@@ -3,6 +3,7 @@
 //! An endpoint is permitted by its path; whatever it then touches is decided by what it is: kind, scope and name as the store knows
 //! them, never as an address writes them.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -97,6 +98,14 @@ impl Access {
     fn reaching(extent: Extent, rights: Option<Arc<Rights>>, request: decide::Request) -> Self {
         let decide::Request { subject, action, environment, .. } = request;
         Self(Arc::new(Asker { rights, extent, subject, method: action.method, environment }))
+    }
+
+    /// The address that they ask from, unless others stand in between.
+    pub(crate) fn address(&self) -> Option<IpAddr> {
+        match &self.0.environment.ip {
+            Maybe::Is(address) => address.parse().ok(),
+            Maybe::Absent | Maybe::Unknown => None,
+        }
     }
 
     /// Whether they may know how the server is, and not only whether it is well.

@@ -3,6 +3,8 @@
 use axum::http::Method;
 use upheld_dialects::natives;
 
+use crate::limits::Length;
+
 /// What is to be done, and how a refusal must look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
@@ -14,6 +16,8 @@ pub(crate) struct Endpoint {
     pub(crate) form: Form,
     /// Whether headers are those of another request, which is asked about.
     pub(crate) headers: Headers,
+    /// How long answers take.
+    pub(crate) length: Length,
 }
 
 /// What can be done.
@@ -95,7 +99,7 @@ impl Endpoint {
         use Operation::{Administer, Ask, Read, Write};
 
         let by_method = if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) { Read } else { Write };
-        let new = |operation, sort, form| Self { operation, sort, form, headers: Headers::Own };
+        let new = |operation, sort, form| Self { operation, sort, form, headers: Headers::Own, length: Length::Short };
         let ours = |operation, sort| new(operation, sort, Form::Problem);
         let seed = path.strip_prefix(base).and_then(|path| path.strip_prefix("/api/"));
         if let Some(rest) = seed {
@@ -114,6 +118,7 @@ impl Endpoint {
                 ours(by_method, "description")
             }
             ("v1", "decide") => ours(Ask, "decision"),
+            ("v1", second) if ANALYSING.contains(&second) => Self { length: Length::Long, ..ours(Ask, "explanation") },
             ("v1", second) if EXPLAINING.contains(&second) => ours(Ask, "explanation"),
             ("v1", "revisions" | "events") => ours(by_method, "revision"),
             ("access", "v1") => new(Ask, "decision", Form::Text),
@@ -140,27 +145,12 @@ pub(super) fn is_about_readiness(endpoint: Endpoint, path: &str) -> bool {
 }
 
 /// Questions that are answered with reasons.
-const EXPLAINING: [&str; 21] = [
-    "explain",
-    "resolve",
-    "reach",
-    "audit",
-    "graph",
-    "test",
-    "can",
-    "candidates",
-    "values",
-    "what-if",
-    "fix",
-    "waivers",
-    "check",
-    "admission-review",
-    "lint",
-    "diff",
-    "prove",
-    "affected",
-    "why-not",
-    "suppose",
+const EXPLAINING: [&str; 8] =
+    ["explain", "resolve", "can", "candidates", "values", "waivers", "check", "admission-review"];
+
+/// Those about everything that there is.
+const ANALYSING: [&str; 13] = [
+    "reach", "audit", "graph", "test", "what-if", "fix", "lint", "diff", "prove", "affected", "why-not", "suppose",
     "survival",
 ];
 

@@ -1,13 +1,13 @@
 //! `Authorization/Check`: may this request go on?
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
-use prost::Message as _;
 use serde_json::Value as Json;
 use tonic::{Request, Response, Status};
-use upheld_dialects::access::enforce::{EnforcementPoint, Said};
+use upheld_dialects::access::enforce::{EnforcementPoint, HttpRequest, Said};
 use upheld_engine::decide::Outcome;
 
 use super::answer::{Answer, denied};
@@ -17,9 +17,11 @@ use super::proto::envoy::service::auth::v3::{CheckRequest, CheckResponse};
 use crate::app::{App, Shared};
 use crate::auth::{Brought, Names, Whose};
 use crate::http::decide::now;
-use crate::http::forward::unproven;
-use crate::scratch;
+use crate::http::forward::{length, unproven};
+use crate::limits::Undone;
+use crate::scratch::{self, Expected};
 use crate::telemetry::{DecisionEvent, Details, Line, Observed, Surface, outcome};
+use crate::view::View;
 
 /// Decides what proxies ask.
 #[derive(Debug)]
@@ -73,8 +75,38 @@ fn undecided(app: &App, observed: &Observed, reason: &str) -> Option<Line> {
     app.count(made, || Details::unknown(app.live.view().revision(), reason))
 }
 
-async fn decide(
+/// No policy of the kind of a route decides.
+const NO_POLICY: &str = "no policy of the kind of the route decides here";
+
+fn undone(undone: Undone) -> &'static str {
+    match undone {
+        Undone::Failed => "the decision failed",
+        Undone::Ending => "the server ends",
+        Undone::Full => "too many decisions are waiting",
+        Undone::OutOfSteps(_) => "the decision takes more steps than one request may (`--max-steps`)",
+    }
+}
+
+/// The answer, and what is to be written down of it.
+fn judged(
     app: &App,
+    view: &View,
+    observed: &Observed,
+    point: &EnforcementPoint<'_>,
+    http: &HttpRequest,
+) -> Result<(Answer, Option<Line>), &'static str> {
+    let begun = Instant::now();
+    let mut judged = point.judge(http, Some(now()));
+    unproven(http, &judged, observed);
+    let (surface, outcome, took) = (Surface::Grpc, outcome(&judged), begun.elapsed());
+    let made = DecisionEvent { surface, outcome, observed, place: None, took };
+    let line = app.count(made, || Details::of_enforced(view, http, &judged));
+    Names::of(view, point.decider, observed).ok_or("nobody knows who asks")?.cut_judged(&mut judged);
+    Ok((Answer::new(view, app.freshness.staleness(), point.decider, &judged), line))
+}
+
+async fn decide(
+    app: &Shared,
     check: &CheckRequest,
     observed: &Observed,
 ) -> Result<(CheckResponse, Option<Line>), &'static str> {
@@ -84,7 +116,7 @@ async fn decide(
     let attributes = read(check)?;
     let view = app.live.view();
     let decider = view.decider(attributes.extension("kind"));
-    let decider = decider.map_err(|_| "no policy of the kind of the route decides here")?;
+    let decider = decider.map_err(|_| NO_POLICY)?;
     let trust = &app.config.access.trust;
     let mut http = attributes.request(trust)?;
     let said = trust.identity(&attributes.headers, attributes.peer).said(view.edition());
@@ -92,17 +124,21 @@ async fn decide(
     let brought = Brought { headers: &attributes.headers, authorization: Whose::EndUser, passed };
     app.auth.end_users().identify(&mut http, &said, &brought).await;
     let understood = attributes.fulfilled();
-    let point = EnforcementPoint { decider, understood: &understood };
-    let bytes = if decider.decide.weight() == 0 { 0 } else { check.encoded_len() };
-    scratch::after_others(decider, bytes).await;
-    let begun = Instant::now();
-    let mut judged = scratch::aside(decider, bytes, || point.judge(&http, Some(now())));
-    unproven(&http, &judged, observed);
-    let (surface, outcome, took) = (Surface::Grpc, outcome(&judged), begun.elapsed());
-    let made = DecisionEvent { surface, outcome, observed, place: None, took };
-    let line = app.count(made, || Details::of_enforced(&view, &http, &judged));
-    Names::of(&view, decider, observed).ok_or("nobody knows who asks")?.cut_judged(&mut judged);
-    let mut answer = Answer::new(&view, app.freshness.staleness(), decider, &judged);
+    let expected = Expected::of(decider, || length(&http));
+    let here = || judged(app, &view, observed, &EnforcementPoint { decider, understood: &understood }, &http);
+    let (mut answer, line) = match expected.here(here) {
+        Some(judged) => judged?,
+        None => {
+            let (own, held, seen) = (Shared::clone(app), Arc::clone(&view), observed.clone());
+            let kind = attributes.extension("kind").map(str::to_owned);
+            let aside = move || {
+                let decider = held.decider(kind.as_deref()).map_err(|_| NO_POLICY)?;
+                let point = EnforcementPoint { decider, understood: &understood };
+                judged(&own, &held, &seen, &point, &http)
+            };
+            scratch::aside(app, observed, aside).await.map_err(undone)??
+        }
+    };
     if let Said::Unreadable(problem) = &said {
         tracing::warn!(id = observed.id(), header = trust.identity_header, %problem, "an identity could not be read");
     }

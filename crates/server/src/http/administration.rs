@@ -16,6 +16,7 @@ mod context;
 mod policy_list;
 mod seeding;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Bytes;
@@ -44,6 +45,7 @@ use crate::app::Shared;
 use crate::auth::{Access, Operation, Sort, Touched};
 use crate::documents::{Body, format};
 use crate::problem::Problem;
+use crate::scratch;
 use crate::telemetry::{DecisionEvent, Details, Observed, Surface};
 use crate::view::View;
 use crate::writer::{Condition, Mode};
@@ -213,7 +215,18 @@ async fn evaluate(
 ) -> Result<Response, Refused> {
     let context = Context::read(&view, &headers, &bytes)?;
     let begun = Instant::now();
-    let Decided { shown, outcome, policy, reason } = context.decision(&view, &observed);
+    let (context, decided) = match context.expected(&view).here(|| context.decision(&view, &observed)) {
+        Some(decided) => (context, decided),
+        None => {
+            let (held, seen) = (Arc::clone(&view), observed.clone());
+            let decide = move || {
+                let decided = context.decision(&held, &seen);
+                (context, decided)
+            };
+            scratch::aside(&app, &observed, decide).await.map_err(|undone| Refused::problem(undone.into()))?
+        }
+    };
+    let Decided { shown, outcome, policy, reason } = decided;
     let (surface, took) = (Surface::Seed, begun.elapsed());
     let made = DecisionEvent { surface, outcome, observed: &observed, place: None, took };
     let details = || Details { revision: view.revision(), request: context.json().to_string(), policy, reason };

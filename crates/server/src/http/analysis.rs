@@ -62,7 +62,7 @@ struct LintQuestion {
 #[utoipa::path(post, path = "/v1/lint", request_body(content = Object, example = json!({})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn lint(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
-    let LintQuestion { only, require, require_owner, requests, baseline } = read(&headers, &body)?;
+    let LintQuestion { only, require, require_owner, requests, baseline } = read(&headers, &body).await?;
     let unreadable =
         |why: String| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "no-answer", format!("`baseline`: {why}"));
     let earlier =
@@ -172,7 +172,7 @@ impl From<SupposedQuestion> for PolicyChange {
     request_body(content = Object, example = json!({"policy": "TrafficLog/default/web-to-backend"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn affected(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
-    let AffectedQuestion { policy, supposed } = read(&headers, &body)?;
+    let AffectedQuestion { policy, supposed } = read(&headers, &body).await?;
     let held = Arc::clone(&view);
     let said = ask(&view, move |world| {
         let affected = world.affected_if(&held.loaded, &policy, supposed.into())?;
@@ -196,7 +196,7 @@ struct WhyNotQuestion {
     request_body(content = Object, example = json!({"policy": "catch-all", "question": {"from": "web-1", "to": "backend-1"}})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn why_not(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
-    let WhyNotQuestion { policy, question } = read(&headers, &body)?;
+    let WhyNotQuestion { policy, question } = read(&headers, &body).await?;
     let held = Arc::clone(&view);
     let said = ask(&view, move |world| {
         let why = world.why_not(&held.loaded, &policy, &world.question(&question)?)?;
@@ -218,7 +218,7 @@ struct SurvivalQuestion {
     request_body(content = Object, example = json!({"policy": "TrafficLog/default/web-to-backend"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn survival(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
-    let SurvivalQuestion { policy } = read(&headers, &body)?;
+    let SurvivalQuestion { policy } = read(&headers, &body).await?;
     let said = ask(&view, move |world| {
         let survival = world.survival(&policy)?;
         let digest = world.snapshot().digest();
@@ -240,7 +240,7 @@ async fn suppose(
     headers: HeaderMap,
     RawBody(body): RawBody,
 ) -> Result<Response, Problem> {
-    let supposed: Supposition = read(&headers, &body)?;
+    let supposed: Supposition = read(&headers, &body).await?;
     let held = Arc::clone(&view);
     let skipped = within.skipped.unwrap_or_default();
     let said = ask_in(within.mesh(), now(), &view, move |world| {
@@ -268,7 +268,7 @@ impl FromRequest<Shared> for Sides {
         let Ok(observed) = Observed::from_request_parts(&mut parts, app).await;
         let headers = parts.headers.clone();
         let RawBody(body) = RawBody::from_request(Request::from_parts(parts, body), app).await?;
-        let question: DiffQuestion = read(&headers, &body)?;
+        let question: DiffQuestion = read(&headers, &body).await?;
         let now = Arc::clone(&view);
         let at = async |revision: Revision| visible_at(app, &now, &observed, revision).await;
         let after = match question.after {
@@ -314,8 +314,7 @@ impl Sides {
             return said.await;
         }
         let [before, after] = [&self.before, &self.after].map(Arc::clone);
-        let done = heavy(move || before.shifts_to(&after, now()).document(before.digest(), after.digest()));
-        let stopped = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the question was not answered");
-        done.await.map_err(stopped)
+        let compared = move || before.shifts_to(&after, now()).document(before.digest(), after.digest());
+        Ok(heavy(compared).await?)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, StatusCode, Uri};
+use axum::http::{HeaderName, HeaderValue, Uri};
 use axum::response::Response;
 use serde::Deserialize;
 use upheld_store::Revision;
@@ -13,7 +13,7 @@ use upheld_store::Revision;
 use super::stamp::Editions;
 use crate::app::Shared;
 use crate::auth::Operation;
-use crate::limits::heavy;
+use crate::limits::{at_length, heavy};
 use crate::problem::Problem;
 use crate::telemetry::Observed;
 use crate::view::View;
@@ -128,8 +128,7 @@ pub(super) async fn by(view: Arc<View>, named: Vec<String>) -> Result<Arc<View>,
     if view.semantics() == named {
         return Ok(view);
     }
-    let read = heavy(move || view.under(&named)).await;
-    let read = read.map_err(|_| Problem::unavailable("the documents were not read by these editions; try again"))?;
+    let read = at_length(heavy(move || view.under(&named))).await?;
     read.map_err(|broken| {
         let problems = broken.diagnostics.as_slice();
         let detail = problems.first().map_or("the documents cannot be read by these editions", |first| &first.message);
@@ -174,9 +173,7 @@ pub(super) async fn aside(
     make: impl FnOnce(&View) -> Result<Response, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
     let of = Arc::clone(view);
-    let made = heavy(move || make(&of)).await;
-    let stopped = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the answer was not finished");
-    let mut response = made.map_err(stopped)??;
+    let mut response = heavy(move || make(&of)).await??;
     response.extensions_mut().insert(Asked(Arc::clone(view)));
     Ok(response)
 }

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
@@ -24,12 +25,13 @@ use super::asked::Asked;
 use super::decide::now;
 use super::extract::RawBody;
 use super::stamp::Editions;
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::auth::{Names, UNTOLD};
 use crate::documents::Body;
-use crate::limits::heavy;
-use crate::scratch;
-use crate::telemetry::{DecisionEvent, Details, Observed, Surface};
+use crate::limits::{Undone, at_length, heavy};
+use crate::problem::Problem;
+use crate::scratch::{self, Expected};
+use crate::telemetry::{DecisionEvent, Details, Line, Observed, Surface};
 use crate::view::View;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
@@ -48,6 +50,9 @@ const EVALUATIONS: &str = "/access/v1/evaluations";
 const SEARCH_SUBJECT: &str = "/access/v1/search/subject";
 const SEARCH_RESOURCE: &str = "/access/v1/search/resource";
 const SEARCH_ACTION: &str = "/access/v1/search/action";
+
+/// Bytes of an ordinary evaluation.
+const USUAL: usize = 256;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -68,6 +73,13 @@ struct Refused(StatusCode, String);
 impl Refused {
     fn bad(reason: impl Into<String>) -> Self {
         Self(StatusCode::BAD_REQUEST, reason.into())
+    }
+}
+
+impl From<Undone> for Refused {
+    fn from(undone: Undone) -> Self {
+        let Problem { status, detail, .. } = undone.into();
+        Self(StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE), detail)
     }
 }
 
@@ -97,14 +109,79 @@ async fn evaluation(
     headers: HeaderMap,
     RawBody(bytes): RawBody,
 ) -> Answered {
-    let request = read(&headers, &bytes)?;
-    let begun = Instant::now();
-    let authzen = asked(&view)?;
-    let mut answer = scratch::aside(authzen.decider, bytes.len(), || authzen.evaluation(&request))?;
-    let made = made(&answer, &observed, None, begun.elapsed());
-    app.decided(made, || details(&view, &answer, request.to_string())).await;
-    cut(&mut answer, &names(&view, &observed)?);
-    Ok((editions(&view)?, Json(answer.json())))
+    let expected = Expected::of_batch(decider(&view)?, bytes.len(), 1);
+    evaluated(&app, view, observed, expected, move |deciding| {
+        let request = read(&headers, &bytes)?;
+        deciding.one(&request)
+    })
+    .await
+}
+
+/// Who decides for whom.
+#[derive(Clone, Copy)]
+struct Deciding<'a> {
+    app: &'a App,
+    view: &'a View,
+    observed: &'a Observed,
+}
+
+/// An answer, and what is to be written down of each decision.
+type Evaluated = Result<(Json_, Vec<Line>), Refused>;
+
+/// Decides here, if that is over soon, and otherwise where others do not wait for it.
+async fn evaluated(
+    app: &Shared,
+    view: Arc<View>,
+    observed: Observed,
+    expected: Expected,
+    decide: impl Fn(Deciding<'_>) -> Evaluated + Send + 'static,
+) -> Answered {
+    let editions = editions(&view)?;
+    let made = match expected.here(|| decide(Deciding { app, view: &view, observed: &observed })) {
+        Some(made) => made,
+        None => {
+            let (own, seen) = (Shared::clone(app), observed.clone());
+            let decide = move || decide(Deciding { app: &own, view: &view, observed: &seen });
+            scratch::aside(app, &observed, decide).await.map_err(Refused::from)?
+        }
+    };
+    let (answer, lines) = made?;
+    for line in lines {
+        app.write_down(Some(line)).await;
+    }
+    Ok((editions, Json(answer)))
+}
+
+impl Deciding<'_> {
+    fn one(self, request: &Json_) -> Evaluated {
+        let Self { app, view, observed } = self;
+        let begun = Instant::now();
+        let mut answer = asked(view)?.evaluation(request)?;
+        let made = made(&answer, observed, None, begun.elapsed());
+        let line = app.count(made, || details(view, &answer, request.to_string()));
+        cut(&mut answer, &names(view, observed)?);
+        Ok((answer.json(), line.into_iter().collect()))
+    }
+
+    fn several(self, request: &Json_) -> Evaluated {
+        let Self { app, view, observed } = self;
+        let begun = Instant::now();
+        let mut batch = asked(view)?.evaluations(request)?;
+        let took = begun.elapsed();
+        let answers = match &mut batch {
+            Batch::Single(answer) => std::slice::from_mut(answer),
+            Batch::Several(answers) => answers.as_mut_slice(),
+        };
+        let each = took / u32::try_from(answers.len().max(1)).unwrap_or(u32::MAX);
+        let names = names(view, observed)?;
+        let mut lines = Vec::new();
+        for (place, answer) in answers.iter_mut().enumerate() {
+            let made = made(answer, observed, Some(place), each);
+            lines.extend(app.count(made, || details(view, answer, one_of(request, place).to_string())));
+            cut(answer, &names);
+        }
+        Ok((batch.json(), lines))
+    }
 }
 
 /// Several requests at once, with defaults for what each leaves out; `options.evaluations_semantic` says how far they are answered.
@@ -119,31 +196,18 @@ async fn evaluations(
     headers: HeaderMap,
     RawBody(bytes): RawBody,
 ) -> Answered {
-    let request = read(&headers, &bytes)?;
-    let (count, most) =
-        (request.get("evaluations").and_then(Json_::as_array).map_or(0, Vec::len), app.config.limits.batch);
-    if count > most {
-        return Err(Refused::bad(format!("`evaluations` has more than {most} items")));
-    }
-    let begun = Instant::now();
-    let authzen = asked(&view)?;
-    let mut batch = scratch::aside(authzen.decider, bytes.len(), || authzen.evaluations(&request))?;
-    let took = begun.elapsed();
-    let answers = match &batch {
-        Batch::Single(answer) => std::slice::from_ref(answer),
-        Batch::Several(answers) => answers.as_slice(),
-    };
-    let each = took / u32::try_from(answers.len().max(1)).unwrap_or(u32::MAX);
-    for (place, answer) in answers.iter().enumerate() {
-        let made = made(answer, &observed, Some(place), each);
-        app.decided(made, || details(&view, answer, one_of(&request, place).to_string())).await;
-    }
-    let names = names(&view, &observed)?;
-    match &mut batch {
-        Batch::Single(answer) => cut(answer, &names),
-        Batch::Several(answers) => answers.iter_mut().for_each(|answer| cut(answer, &names)),
-    }
-    Ok((editions(&view)?, Json(batch.json())))
+    let most = app.config.limits.batch;
+    // How many there are is not known before they are read.
+    let expected = Expected::of_batch(decider(&view)?, bytes.len(), bytes.len() / USUAL);
+    evaluated(&app, view, observed, expected, move |deciding| {
+        let request = read(&headers, &bytes)?;
+        let count = request.get("evaluations").and_then(Json_::as_array).map_or(0, Vec::len);
+        if count > most {
+            return Err(Refused::bad(format!("`evaluations` has more than {most} items")));
+        }
+        deciding.several(&request)
+    })
+    .await
 }
 
 /// Which subjects of a type may do this action on this resource? `context.complete` says whether all of them could be decided.
@@ -157,8 +221,7 @@ async fn search_subject(
     headers: HeaderMap,
     RawBody(bytes): RawBody,
 ) -> Answered {
-    search(view, &observed, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_subject(request)?.json()))
-        .await
+    search(view, &observed, (headers, bytes), |authzen, request| Ok(authzen.search_subject(request)?.json())).await
 }
 
 /// On which resources of a type may this subject do this action? `context.complete` says whether all of them could be decided.
@@ -172,8 +235,7 @@ async fn search_resource(
     headers: HeaderMap,
     RawBody(bytes): RawBody,
 ) -> Answered {
-    search(view, &observed, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_resource(request)?.json()))
-        .await
+    search(view, &observed, (headers, bytes), |authzen, request| Ok(authzen.search_resource(request)?.json())).await
 }
 
 /// Which actions may this subject do on this resource? `context.complete` says whether all of them could be decided.
@@ -187,8 +249,7 @@ async fn search_action(
     headers: HeaderMap,
     RawBody(bytes): RawBody,
 ) -> Answered {
-    search(view, &observed, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_action(request)?.json()))
-        .await
+    search(view, &observed, (headers, bytes), |authzen, request| Ok(authzen.search_action(request)?.json())).await
 }
 
 /// Where everything is.
@@ -233,14 +294,13 @@ fn one_of(request: &Json_, place: usize) -> Json_ {
 type Search = fn(AuthZen<'_>, &Json_) -> Result<Json_, BadRequest>;
 
 /// A search decides about everybody who is known, which may take a while.
-async fn search(view: Arc<View>, observed: &Observed, request: Json_, how: Search) -> Answered {
+async fn search(view: Arc<View>, observed: &Observed, (headers, bytes): (HeaderMap, Bytes), how: Search) -> Answered {
     let unknown = || Refused(StatusCode::SERVICE_UNAVAILABLE, "nobody knows who asks".to_owned());
     let needed = observed.access().ok_or_else(unknown)?.need_to_see_objects();
     needed.map_err(|problem| Refused(StatusCode::FORBIDDEN, problem.detail))?;
     let editions = editions(&view)?;
-    let found = heavy(move || Ok::<Json_, Refused>(how(asked(&view)?, &request)?)).await;
-    let failed = |_| Refused(StatusCode::INTERNAL_SERVER_ERROR, "the search stopped before its end".to_owned());
-    Ok((editions, Json(found.map_err(failed)??)))
+    let found = at_length(heavy(move || Ok::<Json_, Refused>(how(asked(&view)?, &read(&headers, &bytes)?)?))).await;
+    Ok((editions, Json(found.map_err(Refused::from)??)))
 }
 
 fn decider(view: &View) -> Result<Decider<'_>, Refused> {

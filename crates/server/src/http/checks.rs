@@ -125,6 +125,7 @@ async fn review(
         // What is wrong here says nothing of the document.
         Err(Refusal::Store(error)) => return Err(error.into()),
         Err(Refusal::NotPermitted(problem)) => return Err(*problem),
+        Err(Refusal::Undone(undone)) => return Err(undone.into()),
         Err(refusal) => {
             let problem = refused(refusal, Told::of(&observed), &view);
             json!({"uid": uid, "allowed": false, "status": {"code": problem.status, "reason": problem.title, "message": problem.detail}})

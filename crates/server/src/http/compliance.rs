@@ -58,7 +58,7 @@ struct Incoming<Q> {
     question: Q,
 }
 
-impl<Q: DeserializeOwned + Default> FromRequest<Shared> for Incoming<Q> {
+impl<Q: DeserializeOwned + Default + Send + 'static> FromRequest<Shared> for Incoming<Q> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &Shared) -> Result<Self, Problem> {
@@ -68,7 +68,7 @@ impl<Q: DeserializeOwned + Default> FromRequest<Shared> for Incoming<Q> {
         let Query(asking) = Query::from_request_parts(&mut parts, state).await?;
         let headers = parts.headers.clone();
         let RawBody(body) = RawBody::from_request(Request::from_parts(parts, body), state).await?;
-        let question = read(&headers, &body)?;
+        let question = read(&headers, &body).await?;
         Ok(Self { caller, view, asking, question })
     }
 }

@@ -1,6 +1,7 @@
 //! `/v1/decide`: may this request go on?
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Extension;
@@ -22,12 +23,12 @@ use utoipa_axum::routes;
 use super::asked::Asked;
 use super::extract::{Query, QuestionBody};
 use super::stamp::{Editions, Stamp, stamped_text};
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::auth::Names;
 use crate::documents::Body;
 use crate::problem::Problem;
-use crate::scratch;
-use crate::telemetry::{DecisionEvent, Details, Observed, Surface};
+use crate::scratch::{self, Expected};
+use crate::telemetry::{DecisionEvent, Details, Line, Observed, Surface};
 use crate::view::View;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
@@ -102,15 +103,82 @@ async fn decide(
     QuestionBody(body): QuestionBody,
 ) -> Result<Response, Problem> {
     let decider = decider(&view, wanted.kind.as_deref())?;
+    let request = read(decider, &body, body.only()?)?;
+    let deciding = Deciding { app: &app, view: &view, observed: &observed };
     let document = body.only()?;
-    let request = read(decider, &body, document)?;
-    let begun = Instant::now();
-    let mut decision = scratch::aside(decider, length(document), || scratch::decide(decider, &request));
-    let (surface, took) = (Surface::Http, begun.elapsed());
-    let made = DecisionEvent { surface, outcome: decision.outcome, observed: &observed, place: None, took };
-    app.decided(made, || details(&decision, &view, document)).await;
-    names(&view, decider, &observed)?.cut(&mut decision);
-    Ok(json(&view, decider, &Answer::of(decision)))
+    let made = Expected::of(decider, || length(document)).here(|| deciding.one(decider, &body, &request));
+    let (answer, line) = match made {
+        Some(made) => made?,
+        None => {
+            let (own, view, seen) = (Shared::clone(&app), Arc::clone(&view), observed.clone());
+            let one = move || {
+                let decider = self::decider(&view, wanted.kind.as_deref())?;
+                Deciding { app: &own, view: &view, observed: &seen }.one(decider, &body, &request)
+            };
+            scratch::aside(&app, &observed, one).await??
+        }
+    };
+    app.write_down(line).await;
+    Ok(answer)
+}
+
+/// Who decides for whom.
+#[derive(Clone, Copy)]
+struct Deciding<'a> {
+    app: &'a App,
+    view: &'a View,
+    observed: &'a Observed,
+}
+
+impl Deciding<'_> {
+    /// The answer to one request, and what is to be written down of it.
+    fn one(
+        self,
+        decider: Decider<'_>,
+        body: &Body,
+        request: &CompleteRequest,
+    ) -> Result<(Response, Option<Line>), Problem> {
+        let Self { app, view, observed } = self;
+        let document = body.only()?;
+        let begun = Instant::now();
+        let mut decision = scratch::decide(decider, request);
+        let (surface, took) = (Surface::Http, begun.elapsed());
+        let made = DecisionEvent { surface, outcome: decision.outcome, observed, place: None, took };
+        let line = app.count(made, || details(&decision, view, document));
+        names(view, decider, observed)?.cut(&mut decision);
+        Ok((json(view, decider, &Answer::of(decision)), line))
+    }
+
+    /// The answer to several, and what is to be written down of each.
+    fn several(
+        self,
+        decider: Decider<'_>,
+        body: &Body,
+        documents: Value<'_>,
+    ) -> Result<(Response, Vec<Line>), Problem> {
+        let Self { app, view, observed } = self;
+        let requests: Vec<CompleteRequest> =
+            documents.items().map(|request| read(decider, body, request)).collect::<Result<_, Problem>>()?;
+        let names = names(view, decider, observed)?;
+        let mut budget = BatchBudget::default();
+        // All of them before anything is counted: who gives up has decided nothing.
+        let decide = |request: &CompleteRequest| {
+            let begun = Instant::now();
+            let decision = scratch::decide_within(decider, request, &mut budget);
+            (decision, begun.elapsed())
+        };
+        let answers: Vec<_> = requests.iter().map(decide).collect();
+        let mut lines = Vec::new();
+        let mut decisions = Vec::with_capacity(answers.len());
+        for (place, ((mut decision, took), document)) in answers.into_iter().zip(documents.items()).enumerate() {
+            let (surface, outcome) = (Surface::Http, decision.outcome);
+            let made = DecisionEvent { surface, outcome, observed, place: Some(place), took };
+            lines.extend(app.count(made, || details(&decision, view, document)));
+            names.cut(&mut decision);
+            decisions.push(Answer::of(decision));
+        }
+        Ok((json(view, decider, &Decisions { decisions }), lines))
+    }
 }
 
 /// Decides many requests at once: `{"requests": […]}`.
@@ -127,40 +195,41 @@ async fn decide_batch(
     QuestionBody(body): QuestionBody,
 ) -> Result<Response, Problem> {
     let decider = decider(&view, wanted.kind.as_deref())?;
-    let document = body.only()?;
-    let documents = match document.get("requests") {
-        Some(requests) if requests.kind() == Kind::List && document.entries().count() == 1 => requests,
-        _ => return Err(Problem::bad_request("expected {\"requests\": […]} and nothing else")),
-    };
-    let most = app.config.limits.batch;
-    if documents.items().count() > most {
+    let documents = requests(&body)?;
+    let (count, most) = (documents.items().count(), app.config.limits.batch);
+    if count > most {
         return Err(Problem::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "batch-too-large",
             format!("at most {most} requests at once"),
         ));
     }
-    let requests: Vec<CompleteRequest> =
-        documents.items().map(|request| read(decider, &body, request)).collect::<Result<_, Problem>>()?;
-    let mut budget = BatchBudget::default();
-    let decide = |request: &CompleteRequest| {
-        let begun = Instant::now();
-        let decision = scratch::decide_within(decider, request, &mut budget);
-        (decision, begun.elapsed())
+    let deciding = Deciding { app: &app, view: &view, observed: &observed };
+    let expected = Expected::of_batch(decider, length(documents), count);
+    let (answer, lines) = match expected.here(|| deciding.several(decider, &body, documents)) {
+        Some(made) => made?,
+        None => {
+            let (own, view, seen) = (Shared::clone(&app), Arc::clone(&view), observed.clone());
+            let several = move || {
+                let decider = self::decider(&view, wanted.kind.as_deref())?;
+                Deciding { app: &own, view: &view, observed: &seen }.several(decider, &body, requests(&body)?)
+            };
+            scratch::aside(&app, &observed, several).await??
+        }
     };
-    let answers: Vec<_> = scratch::aside(decider, length(document), || requests.iter().map(decide).collect());
-    for (place, ((decision, took), document)) in answers.iter().zip(documents.items()).enumerate() {
-        let (surface, outcome, took) = (Surface::Http, decision.outcome, *took);
-        let made = DecisionEvent { surface, outcome, observed: &observed, place: Some(place), took };
-        app.decided(made, || details(decision, &view, document)).await;
+    for line in lines {
+        app.write_down(Some(line)).await;
     }
-    let names = names(&view, decider, &observed)?;
-    let decisions = answers.into_iter().map(|(mut decision, _)| {
-        names.cut(&mut decision);
-        Answer::of(decision)
-    });
-    let decisions = decisions.collect();
-    Ok(json(&view, decider, &Decisions { decisions }))
+    Ok(answer)
+}
+
+/// The requests of a batch.
+fn requests(body: &Body) -> Result<Value<'_>, Problem> {
+    let document = body.only()?;
+    match document.get("requests") {
+        Some(requests) if requests.kind() == Kind::List && document.entries().count() == 1 => Ok(requests),
+        _ => Err(Problem::bad_request("expected {\"requests\": […]} and nothing else")),
+    }
 }
 
 /// Bytes of what is asked.

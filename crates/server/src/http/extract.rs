@@ -6,8 +6,11 @@ use axum::http::request::Parts;
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 
+use crate::app::Shared;
 use crate::documents::{Body, format_of_question};
 use crate::problem::Problem;
+use crate::scratch::{LITTLE, aside};
+use crate::telemetry::Observed;
 
 /// What a query says.
 #[derive(Debug)]
@@ -52,12 +55,16 @@ impl<S: Sync> FromRequest<S> for RawBody {
 #[derive(Debug)]
 pub(super) struct QuestionBody(pub(super) Body);
 
-impl<S: Sync> FromRequest<S> for QuestionBody {
+impl FromRequest<Shared> for QuestionBody {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+    async fn from_request(request: Request, state: &Shared) -> Result<Self, Problem> {
         let format = format_of_question(request.headers())?;
+        let observed = request.extensions().get::<Observed>().cloned();
         let RawBody(bytes) = RawBody::from_request(request, state).await?;
-        Body::read(&bytes, format).map(Self)
+        match observed.filter(|_| bytes.len() > LITTLE) {
+            None => Body::read(&bytes, format).map(Self),
+            Some(observed) => aside(state, &observed, move || Body::read(&bytes, format)).await?.map(Self),
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! nobody asks for a decision of the past.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
@@ -20,7 +21,7 @@ use upheld_dialects::access::enforce::{
     Enforced, EnforcementPoint, HttpRequest, Identity, Judged, Said, Unproven, Why,
 };
 use upheld_dialects::access::proxies::{Forwarded, Headers, Protocol};
-use upheld_engine::decide::Outcome;
+use upheld_engine::decide::{Fact, Outcome};
 
 use super::asked::Asked;
 use super::decide::now;
@@ -29,12 +30,10 @@ use crate::app::{App, Shared};
 use crate::auth::{Brought, Names, Whose};
 use crate::connection::Connection;
 use crate::header_text::for_header;
-use crate::scratch;
+use crate::scratch::{self, Expected};
 use crate::telemetry::{DecisionEvent, Details, Line, Observed, Surface, outcome};
 use crate::view::View;
 
-/// No head of a request is longer.
-const HEAD: usize = 1 << 16;
 /// Below which path proxies ask.
 const PREFIX: &str = "/forward-auth";
 
@@ -86,7 +85,16 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
             let said = http.identity.said(view.edition());
             let brought = Brought { headers: &forwarded.headers, authorization: Whose::ProxyOrEndUser, passed: None };
             app.auth.end_users().identify(&mut http, &said, &brought).await;
-            let (mut response, line) = decided(&app, &view, &observed, &http);
+            let decider = view.decider(None);
+            let expected = decider.map_or(Expected::Soon, |decider| Expected::of(decider, || length(&http)));
+            let (mut response, line) = match expected.here(|| decided(&app, &view, &observed, &http)) {
+                Some(decided) => decided,
+                None => {
+                    let (own, held, seen) = (Shared::clone(&app), Arc::clone(&view), observed.clone());
+                    let made = scratch::aside(&app, &observed, move || decided(&own, &held, &seen, &http)).await;
+                    made.unwrap_or_else(|undone| self::undecided(&app, &view, &observed, &undone.sentence()))
+                }
+            };
             report(&said, peer, &trust.identity_header, &mut response);
             (response, line)
         }
@@ -127,6 +135,15 @@ fn report(said: &Said, peer: Option<IpAddr>, name: &str, response: &mut Response
     }
 }
 
+/// Bytes that patterns may be held against.
+pub(crate) fn length(http: &HttpRequest) -> usize {
+    let length = |fact: &Fact| match fact {
+        Fact::Text(text) => text.len(),
+        _ => 0,
+    };
+    http.headers.iter().fold(http.path.len(), |bytes, (_, fact)| bytes.saturating_add(length(fact)))
+}
+
 /// What nobody can decide is stopped.
 fn undecided(app: &App, view: &View, observed: &Observed, reason: &str) -> (Response, Option<Line>) {
     let (surface, outcome) = (Surface::Forward, Outcome::Undecided);
@@ -142,7 +159,7 @@ fn decided(app: &App, view: &View, observed: &Observed, http: &HttpRequest) -> (
     };
     let point = EnforcementPoint { decider, understood: &app.config.access.fulfilled };
     let begun = Instant::now();
-    let mut judged = scratch::aside(decider, HEAD, || point.judge(http, Some(now())));
+    let mut judged = point.judge(http, Some(now()));
     unproven(http, &judged, observed);
     let (surface, took) = (Surface::Forward, begun.elapsed());
     let made = DecisionEvent { surface, outcome: outcome(&judged), observed, place: None, took };

@@ -54,7 +54,10 @@ pub(super) struct Guarded<S> {
 }
 
 /// What answers, however it fails: with an answer.
-trait Handler: Service<Request, Response = Response, Error = Infallible, Future: Send> + Send {}
+pub(super) trait Handler:
+    Service<Request, Response = Response, Error = Infallible, Future: Send> + Send
+{
+}
 
 impl<S: Service<Request, Response = Response, Error = Infallible, Future: Send> + Send> Handler for S {}
 
@@ -88,7 +91,7 @@ async fn enter(app: Shared, mut request: Request, handler: impl Handler) -> Resu
     let mut response = {
         // In a box, so that what is around it stays small: futures are moved, and large ones are moved slowly.
         let answering = Box::pin(answer(app, request, endpoint, watched.observed(), &unread, &limits, handler));
-        watched.spans(limits.in_time(answering)).await
+        watched.spans(limits.in_time(answering)).await.unwrap_or_else(|late| late)
     };
     if endpoint.sort != "server" && watched.observed().caller().is_some() {
         response.headers_mut().insert(asked::STALENESS, asked::seconds(app.freshness.staleness()));
@@ -109,7 +112,7 @@ async fn answer(
     limits: &limits::Request<'_>,
     handler: impl Handler,
 ) -> Response {
-    let (mut parts, body) = request.into_parts();
+    let (parts, body) = request.into_parts();
     if !endpoint.is_about_waiting_requests()
         && let Some(refusal) = misdirected::refusal(&parts.headers)
     {
@@ -140,12 +143,31 @@ async fn answer(
         Ok(place) => place,
         Err(full) => return *full,
     };
-    let (body, _held) = match limits::whole_body(app, &parts, body, endpoint, whose).await {
+    let (body, _held) = match limits::whole_body(app, &parts, body, endpoint, (whose, app.config.limits.body)).await {
         Ok(body) => body,
         Err(problem) => return problem.into_response(),
     };
     unread.store(false, Ordering::Relaxed);
     let bounded = |response| limits.bounded(whose, response);
+    match limits.asking(&parts.uri, observed) {
+        // Decisions find out themselves whether they take long; then they say who asks.
+        None => viewed(app, (parts, body), endpoint, observed, handler, bounded).await,
+        Some(asking) => {
+            let answering = viewed(app, (parts, body), endpoint, observed, handler, bounded);
+            asking.during(endpoint.length, answering).await
+        }
+    }
+}
+
+/// The answer of a handler, from a view where it needs one.
+async fn viewed(
+    app: &Shared,
+    (mut parts, body): (Parts, Body),
+    endpoint: Endpoint,
+    observed: &Observed,
+    handler: impl Handler,
+    bounded: impl Fn(Response) -> Response + Send,
+) -> Response {
     if !endpoint.has_view() {
         return packed(Request::from_parts(parts, body), handler, bounded).await;
     }
@@ -180,7 +202,7 @@ fn refused(parts: &Parts, refusal: &Refusal, observed: &Observed) {
 }
 
 /// The answer of a handler, counted as long as it is kept, and made smaller for those who can unpack it.
-async fn packed(
+pub(super) async fn packed(
     request: Request,
     mut handler: impl Handler,
     bounded: impl Fn(Response) -> Response + Send,

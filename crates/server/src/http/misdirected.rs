@@ -1,9 +1,7 @@
 //! Questions of proxies that come to another address than theirs. An answer of 200 lets a request go on, and pages and endpoints answer 200 to
 //! much; so a proxy that asks at the wrong address would let everybody in.
 
-use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::forward;
@@ -38,12 +36,4 @@ pub(super) fn refusal(headers: &HeaderMap) -> Option<Response> {
 fn is_from_envoy(headers: &HeaderMap) -> bool {
     let has = |name: &str| headers.contains_key(name);
     has("x-envoy-internal") && has("x-envoy-expected-rq-timeout-ms") && !has("x-forwarded-proto")
-}
-
-/// Refuses such questions before anything else happens.
-pub(super) async fn refuse(request: Request, next: Next) -> Response {
-    match refusal(request.headers()) {
-        Some(refusal) => refusal,
-        None => next.run(request).await,
-    }
 }

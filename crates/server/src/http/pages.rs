@@ -9,7 +9,7 @@ mod browse;
 mod edit;
 mod history;
 mod inspect;
-mod session;
+pub(super) mod session;
 mod visit;
 
 use axum::Router;
@@ -19,7 +19,6 @@ use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
-use tower_http::compression::CompressionLayer;
 use upheld_pages::{FOLDER, asset};
 
 use self::visit::Site;
@@ -63,7 +62,7 @@ pub(super) fn router(app: Shared, api: Router) -> Router {
     ];
     let pages = pages.into_iter().fold(Router::new(), |router, (path, shown)| router.route(&path, shown));
     let pages = pages.layer(from_fn_with_state(site.clone(), session::keep));
-    pages.route(&format!("{FOLDER}/{{name}}"), get(file)).layer(CompressionLayer::new()).with_state(site)
+    pages.route(&format!("{FOLDER}/{{name}}"), get(file)).with_state(site)
 }
 
 /// A page that is read. Whoever comes to its address in another way is answered as before there were pages.

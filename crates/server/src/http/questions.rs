@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::Extension;
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -32,8 +33,9 @@ use crate::app::Shared;
 use crate::auth::redaction::{anonymous, in_part, redact, redact_items, with_skipped};
 use crate::auth::{Caller, Operation, Sort, Touched};
 use crate::documents::{format_of_question, shaped};
-use crate::limits::heavy;
+use crate::limits::{at_length, heavy};
 use crate::problem::Problem;
+use crate::scratch::LITTLE;
 use crate::telemetry::Observed;
 use crate::view::View;
 
@@ -81,7 +83,11 @@ async fn explain(
     headers: HeaderMap,
     RawBody(body): RawBody,
 ) -> Result<Response, Problem> {
-    explained(&app, &view, &observed, within, read(&headers, &body)?).await
+    let words: Words = read(&headers, &body).await?;
+    if words.all_pairs {
+        return at_length(explained(&app, &view, &observed, within, words)).await;
+    }
+    explained(&app, &view, &observed, within, words).await
 }
 
 /// An explanation as far as the caller may see it. What is not in their part is refused as if it was nowhere.
@@ -161,7 +167,7 @@ async fn resolve(
     headers: HeaderMap,
     RawBody(body): RawBody,
 ) -> Result<Response, Problem> {
-    let (words, mesh): (Words, _) = (read(&headers, &body)?, within.mesh());
+    let (words, mesh): (Words, _) = (read(&headers, &body).await?, within.mesh());
     let part = app.parts.of(&view, observed.access(), Operation::See).await?;
     let (own, moment) = (words.clone(), now());
     let (mut result, stamp) =
@@ -189,7 +195,7 @@ async fn reach(
     headers: HeaderMap,
     RawBody(body): RawBody,
 ) -> Result<Response, Problem> {
-    let question: ReachQuestion = read(&headers, &body)?;
+    let question: ReachQuestion = read(&headers, &body).await?;
     let (limit, decisions) = (Some(page.size()?), Some(MOST_DECISIONS));
     let question = ReachQuestion { limit, decisions, after: page.after, ..question };
     observed.access().ok_or_else(depends)?.need_to_see_objects()?;
@@ -208,7 +214,7 @@ async fn audit(
     headers: HeaderMap,
     RawBody(body): RawBody,
 ) -> Result<Response, Problem> {
-    let question: AuditQuestion = read(&headers, &body)?;
+    let question: AuditQuestion = read(&headers, &body).await?;
     let format = accepted(&headers)?;
     let held = Arc::clone(&view);
     let (editions, text) = ask(&view, move |world| {
@@ -257,7 +263,7 @@ async fn test(
     headers: HeaderMap,
     RawBody(body): RawBody,
 ) -> Result<Response, Problem> {
-    let question: TestQuestion = read(&headers, &body)?;
+    let question: TestQuestion = read(&headers, &body).await?;
     let before = match since {
         Some(since) => Some(visible_at(&app, &view, &observed, Revision(since)).await?),
         None => None,
@@ -297,12 +303,17 @@ async fn graph(Visible(view): Visible, headers: HeaderMap) -> Result<Response, P
 }
 
 /// Reads a question; what it lacks is what is usual, what is misspelt is refused.
-pub(super) fn read<Q: DeserializeOwned + Default>(headers: &HeaderMap, body: &[u8]) -> Result<Q, Problem> {
+pub(super) async fn read<Q>(headers: &HeaderMap, body: &Bytes) -> Result<Q, Problem>
+where
+    Q: DeserializeOwned + Default + Send + 'static,
+{
     format_of_question(headers)?;
-    if body.iter().all(u8::is_ascii_whitespace) {
-        return Ok(Q::default());
-    }
-    shaped(body, "a valid question")
+    let (is_large, body) = (body.len() > LITTLE, body.clone());
+    let read = move || {
+        let is_empty = body.iter().all(u8::is_ascii_whitespace);
+        if is_empty { Ok(Q::default()) } else { shaped(&body, "a valid question") }
+    };
+    if is_large { heavy(read).await? } else { read() }
 }
 
 /// Asks where others do not have to wait: an audit takes as long as there are objects.
@@ -333,10 +344,7 @@ pub(super) async fn ask_in<T: Send + 'static>(
                 .with_diagnostics(files, &refused.diagnostics)
         })
     };
-    let done = heavy(asked).await;
-    done.unwrap_or_else(|_| {
-        Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the question was not answered"))
-    })
+    heavy(asked).await?
 }
 
 /// What an audit is wanted as.

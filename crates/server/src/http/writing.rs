@@ -216,6 +216,7 @@ pub(crate) fn refused(refusal: Refusal, told: Told<'_>, view: &View) -> Problem 
         Refusal::Broken(broken) => Problem::broken(&broken),
         Refusal::NotAdmitted(refused) if told.everything() => Problem::not_admitted(&refused),
         Refusal::NotAdmitted(refused) => Problem::not_admitted(&refused).without_reasons(),
+        Refusal::Undone(undone) => undone.into(),
         Refusal::Store(error) => error.into(),
         Refusal::Condition(condition, found) => match (condition, found) {
             (Condition::At(wanted), found) => {

@@ -13,21 +13,21 @@ use crate::auth::{Endpoint, Form};
 use crate::connection::Connection;
 use crate::problem::Problem;
 
-/// The body of a request, read up to the limit.
+/// The body of a request of somebody, read up to so many bytes.
 pub(crate) async fn whole_body(
     app: &Shared,
     parts: &Parts,
     body: Body,
     endpoint: Endpoint,
-    whose: Whose,
+    (whose, most): (Whose, usize),
 ) -> Result<(Body, Option<Held>), Problem> {
     // Messages of gRPC have limits of their own, and may come one by one for as long as they like.
     if endpoint.form == Form::Grpc || body.is_end_stream() {
         return Ok((body, None));
     }
     let limits = &app.config.limits;
-    let held = room(parts, &body, limits.body, whose)?;
-    let whole = within(parts.extensions.get(), limits.body_time, read(body, limits.body)).await;
+    let held = room(parts, &body, most, whose)?;
+    let whole = within(parts.extensions.get(), limits.body_time, read(body, most)).await;
     whole.map_or_else(
         || {
             let detail = format!("the body did not come within {} s", limits.body_time.as_secs_f32());

@@ -1,11 +1,11 @@
 //! What one address uses: connections, streams, and bytes on their way. So nobody takes all of it, however many connections they open.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::config::Limits;
 
@@ -15,6 +15,8 @@ pub(crate) struct Clients {
     places: Arc<Semaphore>,
     most: Most,
     connected: Mutex<HashMap<[u8; 16], Arc<Used>>>,
+    /// Connections by which nobody may have asked anything yet, the oldest first.
+    silent: Mutex<VecDeque<Weak<Silence>>>,
     /// Bytes on their way, of everybody and of strangers.
     bytes: [AtomicUsize; 2],
 }
@@ -42,7 +44,46 @@ pub(crate) struct Client {
     all: Arc<Clients>,
     network: [u8; 16],
     used: Arc<Used>,
-    _place: OwnedSemaphorePermit,
+    silence: Arc<Silence>,
+}
+
+/// A connection by which nobody has asked anything yet. It has a place as long as nobody else needs it.
+#[derive(Debug)]
+pub(crate) struct Silence {
+    network: [u8; 16],
+    has_ended: AtomicBool,
+    place: Mutex<Option<OwnedSemaphorePermit>>,
+    gives_way: Notify,
+}
+
+impl Silence {
+    fn new(network: [u8; 16], place: OwnedSemaphorePermit) -> Arc<Self> {
+        let (has_ended, gives_way) = (AtomicBool::new(false), Notify::new());
+        Arc::new(Self { network, has_ended, place: Mutex::new(Some(place)), gives_way })
+    }
+
+    /// Somebody asks something.
+    #[inline]
+    pub(crate) fn end(&self) {
+        self.has_ended.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody has asked something.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed)
+    }
+
+    /// Waits until somebody else needs the place.
+    pub(crate) async fn gives_way(&self) {
+        self.gives_way.notified().await;
+    }
+
+    /// The place, for somebody else.
+    fn taken(&self) -> Option<OwnedSemaphorePermit> {
+        let place = self.place.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        self.gives_way.notify_one();
+        Some(place)
+    }
 }
 
 /// Whether somebody said who they are.
@@ -64,28 +105,66 @@ impl Clients {
             bytes_of_one: limits.bytes_of_one,
         };
         let places = Arc::new(Semaphore::new(limits.connections.clamp(1, Semaphore::MAX_PERMITS)));
-        Arc::new(Self { places, most, connected: Mutex::default(), bytes: Default::default() })
+        Arc::new(Self {
+            places,
+            most,
+            connected: Mutex::default(),
+            silent: Mutex::default(),
+            bytes: Default::default(),
+        })
     }
 
-    /// A connection of an address, if there is a place for it.
+    /// A connection of an address, if there is a place for it. Where there is none, the oldest connection gives way by which nobody has asked
+    /// anything: whoever means well asks at once.
     pub(crate) fn connect(self: &Arc<Self>, address: IpAddr) -> Option<Client> {
         let network = network(address);
-        let used = {
+        let (used, own_place) = {
             let mut connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
             let used = connected.entry(network).or_default();
-            if used.connections.load(Ordering::Relaxed) >= self.most.connections {
+            let is_full = used.connections.load(Ordering::Relaxed) >= self.most.connections;
+            let own_place = is_full.then(|| self.silent_place(|silent| silent.network == network));
+            if let Some(None) = own_place {
                 return None;
             }
             used.connections.fetch_add(1, Ordering::Relaxed);
-            Arc::clone(used)
+            (Arc::clone(used), own_place.flatten())
         };
-        match Arc::clone(&self.places).try_acquire_owned() {
-            Ok(place) => Some(Client { all: Arc::clone(self), network, used, _place: place }),
-            Err(_) => {
-                self.leave(network, &used);
-                None
-            }
+        let free = || Arc::clone(&self.places).try_acquire_owned().ok();
+        let Some(place) = own_place.or_else(free).or_else(|| self.silent_place(|_| true)) else {
+            self.leave(network, &used);
+            return None;
+        };
+        let silence = Silence::new(network, place);
+        self.note(&silence);
+        Some(Client { all: Arc::clone(self), network, used, silence })
+    }
+
+    fn silent(&self) -> MutexGuard<'_, VecDeque<Weak<Silence>>> {
+        self.silent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, silence: &Arc<Silence>) {
+        let mut silent = self.silent();
+        // Those who speak stay in the list until somebody looks; it is never twice as long as it need be.
+        if silent.len() == silent.capacity() {
+            silent.retain(|one| one.upgrade().is_some_and(|one| !one.has_ended()));
         }
+        silent.push_back(Arc::downgrade(silence));
+    }
+
+    /// The place of the oldest silent connection of some.
+    fn silent_place(&self, of: impl Fn(&Silence) -> bool) -> Option<OwnedSemaphorePermit> {
+        let mut silent = self.silent();
+        let mut place = None;
+        silent.retain(|one| {
+            let Some(one) = one.upgrade().filter(|one| !one.has_ended()) else { return false };
+            if place.is_some() || !of(&one) {
+                return true;
+            }
+            place = one.taken();
+            false
+        });
+        place
     }
 
     fn leave(&self, network: [u8; 16], used: &Used) {
@@ -97,6 +176,11 @@ impl Clients {
 }
 
 impl Client {
+    /// Whether anything was asked by its connection.
+    pub(crate) fn silence(&self) -> Arc<Silence> {
+        Arc::clone(&self.silence)
+    }
+
     /// A place for an answer without an end.
     pub(crate) fn stream(self: &Arc<Self>) -> Option<Stream> {
         take(&self.used.streams, 1, self.all.most.streams).then(|| Stream(Arc::clone(self)))
@@ -195,15 +279,33 @@ mod tests {
     #[test]
     fn one_address_does_not_take_all_connections() {
         let clients = Clients::new(&Limits { connections: 3, connections_of_one: 2, ..Limits::default() });
-        let first = clients.connect(address("192.0.2.1"));
-        let second = clients.connect(address("192.0.2.1"));
+        let speaks = |client: Option<Client>| client.inspect(|client| client.silence.end());
+        let first = speaks(clients.connect(address("192.0.2.1")));
+        let second = speaks(clients.connect(address("192.0.2.1")));
         assert!(first.is_some() && second.is_some() && clients.connect(address("192.0.2.1")).is_none());
-        let other = clients.connect(address("192.0.2.2"));
+        let other = speaks(clients.connect(address("192.0.2.2")));
         assert!(other.is_some() && clients.connect(address("192.0.2.3")).is_none(), "there are three");
         drop(first);
         assert!(clients.connect(address("192.0.2.1")).is_some());
         drop((second, other));
         assert!(clients.connected.lock().unwrap().is_empty(), "who is gone is forgotten");
+    }
+
+    #[test]
+    fn s11_who_says_nothing_gives_way() {
+        let clients = Clients::new(&Limits { connections: 4, connections_of_one: 2, ..Limits::default() });
+        let silent: Vec<_> = (1..=4).map(|last| clients.connect([192, 0, 2, last].into()).unwrap()).collect();
+        silent[0].silence.end();
+        let rightful = clients.connect(address("198.51.100.1")).expect("there is a place");
+        assert!(silent[1].silence.taken().is_none(), "the oldest that said nothing gave its own");
+        rightful.silence.end();
+        // However many come, whoever asked stays; and an address with its fill of silent ones gives up its own.
+        let more: Vec<_> = (0..100).map(|_| clients.connect(address("203.0.113.7")).unwrap()).collect();
+        assert!(silent[0].silence.taken().is_some() && rightful.silence.taken().is_some());
+        assert!(clients.silent().len() <= 8, "{}", clients.silent().len());
+        drop((silent, more, rightful));
+        assert_eq!(clients.places.available_permits(), 4);
+        assert!(clients.connected.lock().unwrap().is_empty());
     }
 
     #[test]

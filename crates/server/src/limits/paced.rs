@@ -21,17 +21,30 @@ const PIECE: usize = 64 * 1024;
 
 /// The answer, counted if it is large. `None` if there already is too much on the way.
 pub(super) fn paced(response: Response, client: &Arc<Client>, whose: Whose, limit: Duration) -> Option<Response> {
-    let size = response.body().size_hint().exact().and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
-    if size <= PIECE {
-        return Some(response);
-    }
-    let held = client.bytes(whose, size)?;
+    let Some(held) = counted(response.body(), client, whose).ok()? else { return Some(response) };
+    let size = size(response.body());
     Some(response.map(|body| {
         let rest = Rest { body, current: Bytes::new(), left: size, moved: true, _held: held };
         let rest = Arc::new(Mutex::new(Some(rest)));
         drop(machine::spawn(let_go(Arc::clone(&rest), limit)));
         Body::new(Paced(rest))
     }))
+}
+
+/// There already is too much on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooMuch;
+
+/// Room for an answer that is kept for a while; none for a small one, which needs none.
+pub(super) fn counted(body: &Body, client: &Arc<Client>, whose: Whose) -> Result<Option<Held>, TooMuch> {
+    match size(body) {
+        small if small <= PIECE => Ok(None),
+        size => client.bytes(whose, size).map(Some).ok_or(TooMuch),
+    }
+}
+
+fn size(body: &Body) -> usize {
+    body.size_hint().exact().and_then(|size| usize::try_from(size).ok()).unwrap_or(0)
 }
 
 /// An answer that is sent in pieces.

@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -17,10 +16,11 @@ use tower::Service;
 
 use super::copied::Copied;
 use super::together::{Asked, LONG, Together};
+use super::watchdog::Watched;
 use crate::app::Shared;
 use crate::auth::Certificate;
 use crate::connection::Connection;
-use crate::limits::{ALWAYS, Client, Patient};
+use crate::limits::{ALWAYS, Client, Patient, Silence};
 
 /// How long answers may take once the server is told to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(20);
@@ -39,6 +39,9 @@ pub(super) struct Acceptor {
 const BEYOND: usize = 256;
 const BEYOND_TIME: Duration = Duration::from_secs(1);
 
+/// After a connection that could not be taken.
+pub(super) const PAUSE: Duration = Duration::from_millis(50);
+
 impl Acceptor {
     pub(super) fn new(router: Router, app: Shared, stopped: watch::Receiver<bool>) -> Self {
         Self { router, app, stopped, beyond: Arc::new(Semaphore::new(BEYOND)) }
@@ -54,14 +57,15 @@ impl Acceptor {
             match stream {
                 Ok((stream, peer)) => match self.app.gate.clients.connect(peer.ip()) {
                     Some(client) => {
-                        tokio::spawn(self.clone().serve(stream, peer, client, graceful.watcher()));
+                        let served = self.clone().serve(stream, peer, client, graceful.watcher());
+                        tokio::spawn(Watched::new(Box::pin(served)));
                     }
                     None => self.turn_away(stream),
                 },
                 // Out of files, mostly: trying again at once would not help.
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    tokio::time::sleep(PAUSE).await;
                 }
             }
         }
@@ -75,7 +79,7 @@ impl Acceptor {
     fn turn_away(&self, stream: TcpStream) {
         tracing::debug!("there are too many connections");
         let Ok(place) = Arc::clone(&self.beyond).try_acquire_owned() else { return };
-        tokio::spawn(tokio::time::timeout(BEYOND_TIME, beyond(self.app.clone(), stream, place)));
+        only_a_while(beyond(self.app.clone(), stream, place));
     }
 
     async fn serve(mut self, stream: TcpStream, peer: SocketAddr, client: Client, watcher: Watcher) {
@@ -83,19 +87,21 @@ impl Acceptor {
         drop(stream.set_nodelay(true));
         let limits = &self.app.config.limits;
         let stream = Patient::new(stream, limits.write_time);
+        let silence = client.silence();
         let Some(tls) = &self.app.tls else {
-            return self.speak(stream, Connection::new(peer, None, client), watcher).await;
+            return self.speak(stream, Connection::new(peer, None, client), silence, watcher).await;
         };
         let handshake = tokio::time::timeout(limits.head_time, tls.acceptor().accept(stream));
         let shaken = tokio::select! {
             shaken = handshake => shaken,
+            () = silence.gives_way() => return,
             _ = self.stopped.wait_for(|stop| *stop) => return,
         };
         match shaken {
             Ok(Ok(stream)) => {
                 let certificates = stream.get_ref().1.peer_certificates();
                 let certificate = certificates.and_then(|all| all.first()).and_then(|der| Certificate::read(der));
-                self.speak(stream, Connection::new(peer, certificate, client), watcher).await;
+                self.speak(stream, Connection::new(peer, certificate, client), silence, watcher).await;
             }
             Ok(Err(error)) => tracing::debug!(%error, %peer, "a handshake failed"),
             Err(_) => tracing::debug!(%peer, "a handshake took too long"),
@@ -103,17 +109,16 @@ impl Acceptor {
     }
 
     /// Serves until the other side ends, or no request comes; whoever stops the server waits for what was asked before.
-    async fn speak<S>(mut self, stream: S, connection: Connection, watcher: Watcher)
+    async fn speak<S>(mut self, stream: S, connection: Connection, silence: Arc<Silence>, watcher: Watcher)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let begun = Arc::new(AtomicBool::new(false));
         let head_time = self.app.config.limits.head_time;
-        let (router, asked, peer) = (self.router, Arc::clone(&begun), connection.peer().ip);
+        let (router, begun, peer) = (self.router, Arc::clone(&silence), connection.peer().ip);
         let has_certificate = connection.certificate().is_some();
         let mut reloads = self.app.auth.follow_reloads();
         let service = hyper::service::service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
-            asked.store(true, Ordering::Relaxed);
+            begun.end();
             request.extensions_mut().insert(connection.clone());
             router.clone().call(request)
         });
@@ -124,11 +129,12 @@ impl Acceptor {
         // Until the protocol is known, nobody else looks at the clock.
         let overdue = async {
             tokio::time::sleep(head_time).await;
-            if begun.load(Ordering::Relaxed) {
+            if silence.has_ended() {
                 std::future::pending::<()>().await;
             }
         };
         let mut overdue = pin!(overdue);
+        let mut gives_way = pin!(silence.gives_way());
         // A certificate may be revoked by what was read again: whoever has one shows it again.
         let ends = async {
             tokio::select! {
@@ -144,6 +150,10 @@ impl Acceptor {
                     if let Err(error) = ended {
                         tracing::debug!(error, %peer, "a connection ended early");
                     }
+                    break;
+                }
+                () = gives_way.as_mut() => {
+                    tracing::debug!(%peer, "a connection without a request gave way to another");
                     break;
                 }
                 () = overdue.as_mut() => {
@@ -164,20 +174,27 @@ impl Acceptor {
 /// Answers one request of somebody for whom there is no place: whether the server lives.
 async fn beyond(app: Shared, stream: TcpStream, place: OwnedSemaphorePermit) {
     match &app.tls {
-        None => answer_beyond(stream).await,
+        None => answer_one(stream, FULL).await,
         Some(tls) => {
             if let Ok(stream) = tls.acceptor().accept(stream).await {
-                answer_beyond(stream).await;
+                answer_one(stream, FULL).await;
             }
         }
     }
     drop(place);
 }
 
-async fn answer_beyond(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
+/// Answers somebody who may not take long.
+pub(super) fn only_a_while(answering: impl Future<Output = ()> + Send + 'static) {
+    tokio::spawn(tokio::time::timeout(BEYOND_TIME, answering));
+}
+
+const FULL: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+
+/// Answers one request: whether the server lives, or this.
+pub(super) async fn answer_one(mut stream: impl AsyncRead + AsyncWrite + Unpin, otherwise: &[u8]) {
     const ALIVE: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 3\r\nconnection: close\r\n\r\nok\n";
-    const FULL: &[u8] =
-        b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     let mut head = Vec::new();
     let mut piece = [0; 512];
     // All of the head, so that the answer is not lost with what was not read.
@@ -188,11 +205,14 @@ async fn answer_beyond(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
         }
     }
     let line = format!("GET {ALWAYS} HTTP/1.");
-    let answer = if head.starts_with(line.as_bytes()) { ALIVE } else { FULL };
+    let answer = if head.starts_with(line.as_bytes()) { ALIVE } else { otherwise };
     if stream.write_all(answer).await.is_ok() {
         stream.shutdown().await.ok();
     }
 }
+
+/// Bytes of a connection of HTTP/2 that are not read yet: as many as the standard says.
+const UNREAD: u32 = 65_535;
 
 /// Bytes of the head of a request.
 const HEAD: usize = 64 * 1024;
@@ -205,6 +225,9 @@ fn protocols(requests: Asked, head_time: Duration) -> Builder<Asked> {
         .http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(Duration::from_secs(30))
+        // What was sent and is not read yet is kept here, whoever sent it.
+        .initial_connection_window_size(UNREAD)
+        .initial_stream_window_size(UNREAD)
         .max_concurrent_streams(256)
         .max_send_buf_size(HEAD)
         .max_header_list_size(u32::try_from(HEAD).unwrap_or(u32::MAX))

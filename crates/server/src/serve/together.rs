@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 use futures::task::AtomicWaker;
 use hyper::rt::Executor;
 
+use super::watchdog::Watched;
+
 /// Requests of one connection that nobody has begun to answer. Only the connection adds to them, while its task is at work: nothing is served
 /// here that would go on beside a request, as tunnels do.
 #[derive(Clone, Default)]
@@ -78,7 +80,7 @@ impl<C: Future> Future for Together<C> {
             let polled = own.connection.as_mut().poll(&mut Context::from_waker(&own.waker));
             if polled.is_ready() {
                 // What was asked is done, whoever is still there to hear of it.
-                own.taken(usize::MAX).into_iter().for_each(|answering| drop(tokio::spawn(answering)));
+                own.taken(usize::MAX).into_iter().for_each(|answering| drop(tokio::spawn(Watched::new(answering))));
                 return polled;
             }
             let asked = own.taken(AT_ONCE);
@@ -91,7 +93,7 @@ impl<C: Future> Future for Together<C> {
                 if begun.elapsed() < own.long {
                     begin(answering);
                 } else {
-                    drop(tokio::spawn(answering));
+                    drop(tokio::spawn(Watched::new(answering)));
                 }
             }
         }
@@ -115,7 +117,7 @@ fn begin(mut answering: Answering) {
     let poll = || answering.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     match catch_unwind(AssertUnwindSafe(poll)) {
         Ok(Poll::Ready(())) => {}
-        Ok(Poll::Pending) => drop(tokio::spawn(answering)),
+        Ok(Poll::Pending) => drop(tokio::spawn(Watched::new(answering))),
         Err(_) => tracing::error!("a request failed; others of its connection go on"),
     }
 }

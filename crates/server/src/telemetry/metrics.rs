@@ -25,6 +25,7 @@ use upheld_engine::decide::Outcome;
 use upheld_governance::Outcome as Admission;
 use upheld_store::StoreError;
 
+use crate::serve::blocked;
 use cells::Cells;
 use histogram::Histogram;
 use labels::{ADMISSIONS, OUTCOMES, REFUSALS, STORE_ERRORS, admission, place, refusal, store_error};
@@ -46,6 +47,7 @@ pub(crate) struct Metrics {
     store_up: Gauge,
     reloads: Cells<Counter>,
     admissions: Cells<Counter>,
+    blocked: Counter,
     pub(super) log: LogCounters,
     gauges: Gauges,
 }
@@ -87,6 +89,7 @@ impl Metrics {
             store_up,
             admissions: Cells::new(admissions),
             reloads: Cells::new(Reloaded::ALL.map(|result| [("result", result.word())])),
+            blocked: Counter::default(),
             log: LogCounters::default(),
             gauges: Gauges::default(),
         };
@@ -110,6 +113,8 @@ impl Metrics {
             "Decisions that were dropped because the queue was full",
             &self.log.dropped,
         );
+        let help = "How often a thread that serves was held up for a tenth of a second";
+        single("upheld_blocked_threads", help, &self.blocked);
         single("upheld_decision_log_failures", "Lines of the decision log that could not be written", &self.log.failed);
         registry.register("upheld_http_requests", "Answers, by route, method and status", Answers(self.routes.clone()));
         let help = "Time to the headers of the answer, by route";
@@ -198,6 +203,7 @@ impl Metrics {
     /// All numbers, as `OpenMetrics` text.
     pub(crate) fn text(&self, standing: &ServerState<'_>) -> String {
         self.gauges.set(standing);
+        self.blocked.inc_by(blocked().saturating_sub(self.blocked.get()));
         let mut text = String::new();
         // Writing into a string does not fail.
         text::encode(&mut text, &self.registry).ok();

@@ -63,13 +63,16 @@ impl View {
 
     /// Rows by their ids; made by whoever asks first. Takes a while then: not for threads that answer.
     pub(crate) fn rows<E>(&self, which: &WhichRows, make: impl FnOnce() -> Result<Vec<Row>, E>) -> Result<Rows, E> {
-        let mut kept = self.lists.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, rows)) = kept.iter().find(|(known, _)| known == which) {
-            return Ok(Arc::clone(rows));
+        let kept = || self.lists.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept().iter().find(|(known, _)| known == which).map(|(_, rows)| Arc::clone(rows));
+        if let Some(rows) = known {
+            return Ok(rows);
         }
+        // Nobody holds the lock meanwhile: whoever asks for another list does not wait for this one.
         let mut rows: Vec<(String, Row)> = make()?.into_iter().map(|row| (row.id(), row)).collect();
         rows.sort_by(|(one, _), (other, _)| one.cmp(other));
         let rows = Arc::new(rows);
+        let mut kept = kept();
         if kept.len() >= KEPT {
             kept.remove(0);
         }

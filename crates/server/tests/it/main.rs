@@ -14,6 +14,7 @@ mod enforcement_model;
 mod envoy;
 mod findings;
 mod forward;
+mod freezing;
 mod fuzzing;
 mod grpc;
 mod hostile;

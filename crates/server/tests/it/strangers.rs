@@ -312,7 +312,8 @@ fn s16_one_address_does_not_take_all_connections_and_health_is_told_beyond() {
     let limits =
         Limits { connections: 40, connections_of_one: 4, head_time: Duration::from_mins(1), ..Limits::default() };
     let served = Served::start(Config { limits, ..Config::default() });
-    let held: Vec<_> = (0..4).map(|_| served.connect()).collect();
+    // Whoever says nothing would give way.
+    let held: Vec<_> = (0..4).map(|_| asked_once(&served)).collect();
     let ask = |path: &str| served.raw(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes());
     eventually(|| ask("/v1/revisions").starts_with("HTTP/1.1 503 "));
     for _ in 0..20 {
@@ -323,6 +324,14 @@ fn s16_one_address_does_not_take_all_connections_and_health_is_told_beyond() {
     assert_eq!(from(other, &served, "/v1/revisions"), "HTTP/1.1 200", "another address has places of its own");
     drop(held);
     eventually(|| ask("/readyz").starts_with("HTTP/1.1 200 "));
+}
+
+/// A connection by which something was asked.
+fn asked_once(served: &Served) -> std::net::TcpStream {
+    let mut stream = served.connect();
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    stream.read_exact(&mut [0; 12]).unwrap();
+    stream
 }
 
 /// Asks from an address of this machine.

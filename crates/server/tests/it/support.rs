@@ -54,7 +54,11 @@ impl Served {
 
     /// Starts one on a free port of loopback, with rights as configured.
     pub(crate) fn guarded(config: Config) -> Self {
-        let runtime = Runtime::new().unwrap();
+        Self::on(Runtime::new().unwrap(), config)
+    }
+
+    /// The same, on threads of its own.
+    pub(crate) fn on(runtime: Runtime, config: Config) -> Self {
         let config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..config };
         let running = runtime.block_on(start(config)).unwrap();
         let base = format!("http://{}", running.address());

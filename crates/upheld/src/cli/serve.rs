@@ -90,6 +90,12 @@ pub(crate) struct Serve {
     /// The most steps that one request may take under policies that are written [default: unlimited]
     #[arg(long, value_name = "COUNT", help_heading = "Limits")]
     pub(crate) max_request_steps: Option<usize>,
+    /// The most steps that the answer to one request may take
+    #[arg(long, value_name = "COUNT", default_value = "268435456", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
+    pub(crate) max_steps: u64,
+    /// Where else to listen, for whether the server lives and nothing else [default: nowhere]
+    #[arg(long, value_name = "ADDR:PORT", env = "UPHELD_HEALTH", help_heading = "Operations")]
+    pub(crate) health: Option<SocketAddr>,
     #[command(flatten, next_help_heading = "Operations")]
     pub(crate) operations: Operations,
 }
@@ -99,8 +105,8 @@ pub(crate) struct Serve {
 pub(crate) struct Health {
     #[arg(
         value_name = "URL",
-        help = "The server [default: the one of this machine, at $UPHELD_LISTEN or 127.0.0.1:8181, with https if the file in \
-                $UPHELD_SECURITY has tls]"
+        help = "The server [default: the one of this machine, at $UPHELD_HEALTH unless --ready is asked, at $UPHELD_LISTEN or \
+                127.0.0.1:8181, with https if the file in $UPHELD_SECURITY has tls]"
     )]
     pub(crate) url: Option<String>,
     /// Whether it is ready, and not only alive

@@ -30,7 +30,8 @@ pub(super) fn run(wanted: &Health, server: Option<&str>) -> Exit {
 fn ask(wanted: &Health, server: Option<&str>) -> Result<String, String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let named = wanted.url.as_deref().or(server).map(str::to_owned);
-    let url = named.map_or_else(|| own(&variable), Ok)?;
+    let probed = || variable("UPHELD_HEALTH").filter(|_| !wanted.ready).map(|address| probe(&address));
+    let url = named.map(Ok).or_else(probed).unwrap_or_else(|| own(&variable))?;
     let server = Server { url, token: None, authority: variable("UPHELD_SERVER_CA"), at: None };
     let base = server.base();
     let agent = server
@@ -69,15 +70,26 @@ fn own(variable: &impl Fn(&str) -> Option<String>) -> Result<String, String> {
         || Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT))),
         |text| text.parse::<SocketAddr>().map_err(|_| format!("UPHELD_LISTEN: `{text}` is no address with a port")),
     )?;
+    let security = variable("UPHELD_SECURITY").map(|file| Security::read(Path::new(&file))).transpose();
+    let encrypts = security.map_err(|error| error.to_string())?.is_some_and(|security| security.tls.is_some());
+    let scheme = if encrypts { "https" } else { "http" };
+    Ok(format!("{scheme}://{}", reached(listen)))
+}
+
+/// Where the server of this machine says that it lives, and nothing else.
+fn probe(address: &str) -> Result<String, String> {
+    let address = address.parse().map_err(|_| format!("UPHELD_HEALTH: `{address}` is no address with a port"))?;
+    Ok(format!("http://{}", reached(address)))
+}
+
+/// How this machine reaches an address where one of its programs listens.
+fn reached(listen: SocketAddr) -> SocketAddr {
     let address: IpAddr = match listen.ip() {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(Ipv6Addr::UNSPECIFIED) => Ipv6Addr::LOCALHOST.into(),
         address => address,
     };
-    let security = variable("UPHELD_SECURITY").map(|file| Security::read(Path::new(&file))).transpose();
-    let encrypts = security.map_err(|error| error.to_string())?.is_some_and(|security| security.tls.is_some());
-    let scheme = if encrypts { "https" } else { "http" };
-    Ok(format!("{scheme}://{}", SocketAddr::from((address, listen.port()))))
+    SocketAddr::from((address, listen.port()))
 }
 
 /// Whether an address is of this machine.
@@ -107,6 +119,8 @@ mod tests {
         assert_eq!(own(&[("UPHELD_LISTEN", "[::]:9000")]).unwrap(), "http://[::1]:9000");
         assert_eq!(own(&[("UPHELD_LISTEN", "10.0.0.7:9000")]).unwrap(), "http://10.0.0.7:9000");
         assert_eq!(own(&[("UPHELD_SECURITY", file.as_str())]).unwrap(), "https://127.0.0.1:8181");
+        assert_eq!(probe("0.0.0.0:9001").unwrap(), "http://127.0.0.1:9001");
+        assert!(probe("9001").unwrap_err().contains("UPHELD_HEALTH"));
         assert!(own(&[("UPHELD_LISTEN", "9000")]).unwrap_err().contains("UPHELD_LISTEN"));
     }
 

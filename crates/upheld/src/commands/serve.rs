@@ -83,6 +83,7 @@ pub(super) fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Dia
     }
     Ok(Config {
         listen: serve.listen,
+        health: serve.health,
         store,
         max_stale: match serve.max_stale.unwrap_or(session.settings.max_stale.value) {
             MaxStale::Off => None,
@@ -104,6 +105,7 @@ pub(super) fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Dia
             batch: serve.max_batch,
             rate: serve.max_rate,
             request_steps: serve.max_request_steps,
+            steps: serve.max_steps,
             ..Limits::default()
         },
         security,
@@ -246,6 +248,9 @@ fn greet(running: &Running, watched: &Watched) {
             "  try    curl -s {url}/v1/decide -d '{{\"subject\":{{\"roles\":[\"admin\"]}},\
              \"action\":{{\"method\":\"GET\"}},\"resource\":{{\"path\":\"/api\"}}}}'"
         ));
+    }
+    if let Some(address) = running.health() {
+        say(&format!("  probes http://{address}/healthz"));
     }
     say(&format!("  pages  {url}/"));
     say(&format!("  API    {url}/openapi.json"));

@@ -4,6 +4,7 @@ use super::super::facts::{NeighbourPair, ObjectId};
 use super::super::listing::ones;
 use super::super::value_lists::ValueLists;
 use super::{PairTable, RuleBits};
+use crate::work;
 
 /// A word that no memo entry has: that all 64 rules are violated is found out again each time.
 const UNKNOWN: u64 = u64::MAX;
@@ -50,6 +51,7 @@ impl PairTable {
         let signature = |flat: &[u32], object: ObjectId| flat.get(object.index()).copied().unwrap_or(u32::MAX);
         let mut place = 0;
         for page in self.rows.slices() {
+            work::steps(page.len() as u64);
             for row in page {
                 if row.count > 0 {
                     tell(place, signature(&left, row.a), signature(&right, row.b));

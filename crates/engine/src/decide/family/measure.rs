@@ -10,6 +10,7 @@ use crate::decide::rule::{Rule, Status};
 use crate::decide::shortfall::Shortfall;
 use crate::decide::truth::Truth;
 use crate::witness::Witness;
+use crate::work;
 
 /// How a policy fits a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +66,7 @@ impl Decide {
             // Where a policy has taken more than there was, nothing is decided, and the others are not asked.
             let measure = measured(rule, hit.measure.target, asked);
             *hit = Hit { measure, certain: measure.applies() != Truth::Error, ..*hit };
+            work::steps(measure.steps as u64);
             match left.checked_sub(measure.steps) {
                 Some(still) => left = still,
                 None => break,

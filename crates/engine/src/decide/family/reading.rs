@@ -10,6 +10,7 @@ use crate::decide::rule::Rule;
 use crate::decide::tally::Tally;
 use crate::decide::truth::Truth;
 use crate::decide::value::{PossibleEffect, Unknowns, Value};
+use crate::work;
 
 /// What is known of the readings of a path before it is read again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,6 +145,7 @@ impl Decide {
             return decided;
         }
         for reading in readings {
+            work::steps(steps as u64);
             let asked = NormalizedRequest { path: Path::Is(reading), ..asked };
             let measured = |hit: &Hit<Measure>| {
                 let rule = self.rule(hit.entry)?;

@@ -8,6 +8,7 @@ use super::pieces::{Bytes, Change, Piece, Pieces};
 use super::steps::{Contents, Dots, Slashes, Step, ascii};
 use super::{BadPath, MOST_FORMS, MOST_TEXT};
 use crate::order::number;
+use crate::work;
 
 /// Room for the forms of one path.
 #[derive(Debug, Default)]
@@ -116,6 +117,7 @@ impl Forms {
         let mut length = path.len();
         let mut form = 0;
         while form < self.all.all.len() {
+            work::step();
             let contents = self.give(form);
             let by = self.all.all.get(form).and_then(|form| form.by);
             for step in Step::worth_it(contents).filter(|step| by.is_none_or(|by| !step.is_known_after(by))) {

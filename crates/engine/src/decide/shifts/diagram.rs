@@ -9,6 +9,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::formula::PathPoint;
 use super::{Bound, Bounds};
 use crate::order::number;
+use crate::work;
+
+/// Steps that are counted together: each of them is short.
+const TOGETHER: usize = 64;
 
 /// A function of a request: a node, or a label that all requests get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -178,6 +182,9 @@ impl Diagram {
             return Ok(known.result);
         }
         self.steps += 1;
+        if self.steps.is_multiple_of(TOGETHER) {
+            work::steps(TOGETHER as u64);
+        }
         if self.steps > self.limits.steps || depth > DEEPEST {
             return Err(Full::Steps);
         }

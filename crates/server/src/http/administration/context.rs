@@ -14,7 +14,7 @@ use crate::auth::Names;
 use crate::documents::{Body, format_of_question};
 use crate::http::decide::now;
 use crate::problem::Problem;
-use crate::scratch;
+use crate::scratch::{self, Expected};
 use crate::telemetry::Observed;
 use crate::view::View;
 
@@ -80,12 +80,16 @@ impl Context {
         &self.received
     }
 
+    /// How long that will take.
+    pub(super) fn expected(&self, view: &View) -> Expected {
+        decider(view).map_or(Expected::Soon, |decider| Expected::of(decider, || self.bytes))
+    }
+
     /// What is decided, as far as the caller may see it.
     pub(super) fn decision(&self, view: &View, observed: &Observed) -> Decided {
         let (Some(decider), Some(request)) = (decider(view), &self.request) else { return Decided::default() };
         let Some(names) = Names::of(view, decider, observed) else { return Decided::default() };
-        let bytes = self.bytes;
-        let mut decision = scratch::aside(decider, bytes, || scratch::decide(decider, request));
+        let mut decision = scratch::decide(decider, request);
         let (outcome, policy) = (decision.outcome, decision.policy.map(str::to_owned));
         let reason = decision.reason.as_deref().map(str::to_owned);
         names.cut(&mut decision);

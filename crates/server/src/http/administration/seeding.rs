@@ -52,6 +52,10 @@ pub(crate) async fn seed(app: &Shared) {
                 tracing::error!(problem.detail, "the policy seed may not be stored");
                 return;
             }
+            Err(Refusal::Undone(undone)) => {
+                tracing::error!(because = undone.sentence(), "the policy seed could not be stored");
+                return;
+            }
             Err(Refusal::Store(error)) => {
                 tracing::error!(%error, "the policy seed could not be stored");
                 return;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::Form;
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
@@ -15,7 +15,7 @@ use upheld_pages::{Address, sign_in as asked};
 use upheld_store::machine;
 
 use super::visit::{Said, Site, THEME, Visit, Wish, cookie as request_cookie};
-use crate::auth::{NoSession, Session};
+use crate::auth::{NoSession, Session, Sessions};
 use crate::config::Config;
 use crate::problem::Problem;
 
@@ -25,6 +25,16 @@ pub(super) const EVENTS: &str = "/pages/events";
 /// Where one says who one is.
 pub(super) async fn form(visit: Visit) -> Response {
     visit.plain(StatusCode::OK, &asked(local(visit.value("next")), None))
+}
+
+/// Whether somebody says at a path who they are, or who they are no more.
+pub(in super::super) fn is_about_sessions(path: &str) -> bool {
+    matches!(path, "/sign-in" | "/sign-out")
+}
+
+/// The session that a browser keeps, if it is not too old.
+pub(in super::super) fn session_of(config: &Config, sessions: &Sessions, headers: &HeaderMap) -> Option<Session> {
+    sessions.open_sealed(request_cookie(headers, cookie_name(config))?, machine::now())
 }
 
 /// What a form sends that changes something.
@@ -135,10 +145,7 @@ pub(super) async fn sign_out(Sent { visit, said: () }: Sent<()>) -> Response {
 pub(super) async fn keep(State(site): State<Site>, mut request: Request, next: Next) -> Response {
     let (app, now) = (site.app, machine::now());
     let sessions = app.auth.sessions();
-    let sealed = request_cookie(request.headers(), cookie_name(&app.config));
-    let Some(session) = sealed.and_then(|sealed| sessions.open_sealed(sealed, now)) else {
-        return next.run(request).await;
-    };
+    let Some(session) = session_of(&app.config, sessions, request.headers()) else { return next.run(request).await };
     if !sessions.is_open(&session, app.store.as_ref()).await {
         return next.run(request).await;
     }
