@@ -29,7 +29,7 @@ use super::index::{self, Index};
 use super::load::Load;
 use super::path::{PathReading, Readings};
 use super::request::{NormalizedRequest, Path, Request};
-use super::rule::{Rule, Set, Status};
+use super::rule::{Rule, Set};
 use super::tally::Tally;
 use super::truth::Truth;
 use super::value::{Algorithm, Combined, Effect, PossibleEffect, Rank, Unknowns, Value, Vote};
