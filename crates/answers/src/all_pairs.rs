@@ -1,9 +1,11 @@
 //! Every proxy and every service of a mesh, and how often each policy counts.
 
 mod document;
+mod of_one;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
@@ -18,6 +20,7 @@ use upheld_engine::{
 };
 use upheld_model::{Diagnostic, Side, Sym};
 
+pub(crate) use self::of_one::{ends_of_policy, tally_of};
 use crate::progress::Progress;
 use upheld_report::At;
 use upheld_report::counted;
@@ -119,21 +122,21 @@ pub struct Tally {
 /// Computes all pairs of a mesh for a kind: asks one pair of each cell.
 pub(crate) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, progress: &dyn Progress) -> Pairs {
     layered(snapshot, kind, mesh)
-        .unwrap_or_else(|| tally_ends(snapshot, kind, mesh, ends_of(snapshot, kind, mesh), progress))
+        .unwrap_or_else(|| tally_ends(snapshot, kind, mesh, &ends_of(snapshot, kind, mesh), progress))
 }
 
 /// All that call and can be called, as a kind that selects looks at them.
-pub(crate) fn ends_of(snapshot: &Snapshot, kind: KindId, mesh: Sym) -> Ends {
+pub(crate) fn ends_of(snapshot: &Snapshot, kind: KindId, mesh: Sym) -> Arc<Ends> {
     let choices = snapshot.kind(kind).and_then(PolicyKind::select);
     let each = choices.and_then(|select| select.side(Side::Destination)).map_or(Granularity::Service, |item| item.each);
     let ends = dialects().find_map(|dialect| dialect.ends(snapshot, mesh, each));
-    ends.unwrap_or(Ends { callers: Vec::new(), called: Vec::new() })
+    ends.unwrap_or_default()
 }
 
 /// As [`tally`], for some ends.
-pub(crate) fn tally_ends(snapshot: &Snapshot, kind: KindId, mesh: Sym, ends: Ends, progress: &dyn Progress) -> Pairs {
+pub(crate) fn tally_ends(snapshot: &Snapshot, kind: KindId, mesh: Sym, ends: &Ends, progress: &dyn Progress) -> Pairs {
     let choices = snapshot.kind(kind).and_then(PolicyKind::select);
-    let Ends { callers, called } = ends;
+    let Ends { callers, called, .. } = ends;
     let mut pairs = Pairs {
         mesh,
         proxies: callers.iter().map(|(name, _)| *name).collect(),
@@ -352,11 +355,6 @@ impl Pairs {
             ..self.none()
         };
         tallies.into_iter().map(|(policy, (tally, _))| (policy, finish(tally))).collect()
-    }
-
-    /// How often one policy counts.
-    pub(crate) fn of(&self, policy: PolicyId) -> Tally {
-        self.tallies().get(&Some(policy)).copied().unwrap_or_else(|| self.none())
     }
 
     /// Of a policy that counts nowhere.

@@ -14,21 +14,12 @@ use upheld_model::{Code, Config, Content, Lookup, NodeRef, Object, Policy, Reaso
 use super::fields::set_by;
 use super::sentences::{Closest, Grants, missing_port, other_targets};
 use super::{
-    About, At, Candidate, DecidingRung, DefaultRow, Family, Field, Outcome, Overridden, Phrase, Remark, Report,
+    About, At, Candidate, DecidingRung, DefaultRow, Depth, Family, Field, Outcome, Overridden, Phrase, Remark, Report,
     Sentence, Source, brief, each_once,
 };
 use crate::stamp::edition;
 
 pub use self::weigh::{Weighed, weigh};
-
-/// How much is looked into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// What matches: a row among many.
-    Brief,
-    /// Everything, also why others do not match.
-    Full,
-}
 
 /// What the system that a kind belongs to knows beyond the family.
 pub trait Vocabulary: std::fmt::Debug {
@@ -81,17 +72,16 @@ pub struct AskedLayers<'a> {
     /// The part of the subject that calls, where each has policies of its own.
     pub part: Option<u32>,
     /// How much is looked into.
-    pub look: Look,
+    pub depth: Depth,
 }
 
 /// Asks and explains. `None` for a kind that has no such facet.
 pub fn explain(asked: &AskedLayers<'_>) -> Option<Report> {
     let question = asked.question()?;
-    // Why others do not match is for those who look closely.
-    let ruling = match asked.look {
-        Look::Full => Ruling::explain(asked.merge, &question),
-        Look::Brief => Ruling::matched(asked.merge, &question),
-    };
+    let matched = (asked.depth != Depth::All).then(|| Ruling::matched(asked.merge, &question));
+    // Where nothing matches, the headline names what comes closest.
+    let matched = matched.filter(|ruling| asked.depth == Depth::Answer || !ruling.candidates.is_empty());
+    let ruling = matched.unwrap_or_else(|| Ruling::explain(asked.merge, &question));
     Some(Reporter { asked, ruling: &ruling }.report())
 }
 
@@ -330,7 +320,7 @@ impl Reporter<'_> {
                 let closest = closest
                     .map(|closest| Closest { policy: self.policy_name(closest.entry), because: self.why(closest) });
                 let means = (means != "no policy of this kind matches").then(|| means.to_owned());
-                let policies = self.asked.merge.policies().count();
+                let policies = self.asked.merge.len();
                 Sentence::NoneMatches { kind, about, means, policies, closest, grants }
             }
         }

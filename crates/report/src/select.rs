@@ -62,9 +62,9 @@ pub fn explain(asked: &AskedPair<'_>) -> Option<Report> {
     };
     let question =
         Question { source: asked.source.map(|end| end.parts), destination: asked.destination.map(|end| end.parts) };
-    let matched = (asked.depth == Depth::Answer).then(|| Ruling::matched(select, &question));
-    // Where nothing matches, the answer names what comes closest.
-    let matched = matched.filter(|ruling| ruling.answer.winner.is_some());
+    let matched = (asked.depth != Depth::All).then(|| Ruling::matched(select, &question));
+    // Where nothing matches, the headline names what comes closest.
+    let matched = matched.filter(|ruling| asked.depth == Depth::Answer || ruling.answer.winner.is_some());
     let ruling = matched.unwrap_or_else(|| Ruling::explain(select, &question));
     Some(Reporter { asked, kind, choices, select, ruling: &ruling }.report())
 }

@@ -1,5 +1,7 @@
 //! Only where it matters: a change of a few policies costs what they match, not what there is.
 
+use std::sync::Arc;
+
 use upheld_dialects::dialect::Ends;
 use upheld_engine::{KindId, PolicyId, Snapshot};
 use upheld_model::{Side as End, Sym};
@@ -65,24 +67,21 @@ impl<'s> Local<'s> {
         if !same_order {
             return None;
         }
-        let ends = ends.map(|Ends { callers: all_callers, called: all_called }| Ends {
-            callers: kept(all_callers, &callers),
-            called: kept(all_called, &called),
-        });
+        let ends = ends.map(|all: Arc<Ends>| Ends::new(kept(&all.callers, &callers), kept(&all.called, &called)));
         Some(Self { snapshots, found, ends, all })
     }
 
     pub(super) fn sides(self, progress: &dyn Progress) -> [Side<'s>; 2] {
         let Self { snapshots: [was, is], found: [old, new], ends: [was_ends, is_ends], .. } = self;
         let side = |snapshot: &'s Snapshot, (kind, mesh): (KindId, Sym), ends: Ends| {
-            Side::numbered(snapshot, Some(tally_ends(snapshot, kind, mesh, ends, progress)))
+            Side::numbered(snapshot, Some(tally_ends(snapshot, kind, mesh, &ends, progress)))
         };
         [side(was, old, was_ends), side(is, new, is_ends)]
     }
 }
 
-fn kept<T>(all: Vec<T>, wanted: &[bool]) -> Vec<T> {
-    all.into_iter().zip(wanted).filter(|(_, wanted)| **wanted).map(|(one, _)| one).collect()
+fn kept<T: Clone>(all: &[T], wanted: &[bool]) -> Vec<T> {
+    all.iter().zip(wanted).filter(|(_, wanted)| **wanted).map(|(one, _)| one.clone()).collect()
 }
 
 /// Whether documents of a type are policies that no other kind of policy looks at.

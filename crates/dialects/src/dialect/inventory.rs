@@ -1,6 +1,9 @@
 //! What there is besides plain objects and policies: scopes, ends of connections, services, and who is attached to what.
 
-use upheld_engine::{Granularity, KindId, PolicyId, Snapshot};
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxHashMap;
+use upheld_engine::{Granularity, KindId, PolicyId, Snapshot, work};
 use upheld_model::{Diagnostic, NodeRef, Policy, Sym, TagSet};
 
 use crate::identity::Identity;
@@ -24,7 +27,7 @@ pub trait Inventory {
     }
 
     /// Everything that calls and can be called in such a scope.
-    fn ends(&self, _snapshot: &Snapshot, _scope: Sym, _each: Granularity) -> Option<Ends> {
+    fn ends(&self, _snapshot: &Snapshot, _scope: Sym, _each: Granularity) -> Option<Arc<Ends>> {
         None
     }
 
@@ -73,6 +76,11 @@ pub trait Inventory {
     fn attached(&self, _snapshot: &Snapshot, _policy: PolicyId) -> Option<(Vec<String>, usize)> {
         None
     }
+
+    /// The same proxies in classes that no policy of its kind can tell apart: the first of each by name, and how many they are.
+    fn attached_classes(&self, _snapshot: &Snapshot, _policy: PolicyId) -> Option<Vec<(String, u64)>> {
+        None
+    }
 }
 
 /// Whether a list has everything.
@@ -85,12 +93,71 @@ pub enum Listing {
 }
 
 /// Everything that calls and can be called.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ends {
     /// Who calls, with the tags of each part.
     pub callers: Vec<(Sym, Vec<TagSet>)>,
     /// Who is called.
     pub called: Vec<(String, Vec<TagSet>)>,
+    /// Places in both lists, by the tags that stand there; made where somebody looks.
+    by_tag: OnceLock<[Tagged; 2]>,
+}
+
+/// Who has which tag, and whose tags are not all known.
+#[derive(Debug, Default)]
+struct Tagged {
+    having: FxHashMap<(Sym, Sym), Vec<usize>>,
+    unknown: Vec<usize>,
+}
+
+impl Ends {
+    /// Some callers and some called ones.
+    pub fn new(callers: Vec<(Sym, Vec<TagSet>)>, called: Vec<(String, Vec<TagSet>)>) -> Self {
+        Self { callers, called, by_tag: OnceLock::new() }
+    }
+
+    /// Those who have one of some tags, or may have it; everybody where no tags are named.
+    #[must_use]
+    pub fn having(&self, source: Option<&[(Sym, Sym)]>, destination: Option<&[(Sym, Sym)]>) -> Self {
+        let [callers, called] = self.by_tag.get_or_init(|| {
+            let callers = Tagged::of(self.callers.iter().map(|(_, parts)| parts));
+            [callers, Tagged::of(self.called.iter().map(|(_, parts)| parts))]
+        });
+        let (callers, called) = (callers.places(source, self.callers.len()), called.places(destination, self.called.len()));
+        Self::new(
+            callers.into_iter().filter_map(|place| self.callers.get(place).cloned()).collect(),
+            called.into_iter().filter_map(|place| self.called.get(place).cloned()).collect(),
+        )
+    }
+}
+
+impl Tagged {
+    fn of<'p>(ends: impl Iterator<Item = &'p Vec<TagSet>>) -> Self {
+        let mut all = Self::default();
+        for (place, parts) in ends.enumerate() {
+            work::step();
+            if parts.iter().any(TagSet::has_unknown) {
+                all.unknown.push(place);
+            }
+            for tag in parts.iter().flat_map(TagSet::as_slice) {
+                let Some(value) = tag.value else { continue };
+                let known = all.having.entry((tag.key, value)).or_default();
+                if known.last() != Some(&place) {
+                    known.push(place);
+                }
+            }
+        }
+        all
+    }
+
+    fn places(&self, tags: Option<&[(Sym, Sym)]>, all: usize) -> Vec<usize> {
+        let Some(tags) = tags else { return (0..all).collect() };
+        let known = tags.iter().filter_map(|tag| self.having.get(tag)).flatten();
+        let mut places: Vec<usize> = known.chain(&self.unknown).copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
 }
 
 /// Pairs under a kind of layers, in cells with one answer: a class of callers and a class of those called.

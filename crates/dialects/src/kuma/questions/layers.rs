@@ -11,6 +11,7 @@ mod requested;
 mod told;
 mod whole_proxy;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::kuma::SERVICE_TAGS;
@@ -19,7 +20,7 @@ use crate::kuma::kri::Kri;
 use crate::kuma::layered::RULE_MATCHES_TAG;
 use crate::kuma::meta::fact;
 use crate::kuma::permission::{self, Enforcement, Fit, Lists, Verdict};
-use crate::kuma::remarks::{self, Detail};
+use crate::kuma::remarks;
 use crate::kuma::rules::{Rules, kinds};
 use crate::kuma::services::{Leading, are_exclusive};
 use crate::question::HttpRequest;
@@ -31,7 +32,7 @@ use self::callers::{Named, SeenCaller};
 pub(super) use self::made_up::MadeUp;
 use self::told::Told;
 use super::connections::{Group, same_answer_key};
-use upheld_report::{Access, AskedLayers, Look, Phrase, Report, Vocabulary};
+use upheld_report::{Access, AskedLayers, Depth, Phrase, Report, Vocabulary};
 
 /// Asks for one connection.
 pub(crate) struct Layers<'a> {
@@ -39,7 +40,7 @@ pub(crate) struct Layers<'a> {
     lookup: &'a Lookup<'a>,
     connection: &'a Connection,
     rules: Vec<Rules<'a>>,
-    leading: Leading<'a>,
+    leading: Cow<'a, Leading>,
     /// Whether services are resources only.
     exclusive: bool,
     /// What the identity of a caller is called.
@@ -47,6 +48,8 @@ pub(crate) struct Layers<'a> {
     made_up: &'a MadeUp,
     /// The request that is made, if one was described.
     request: Option<&'a HttpRequest>,
+    /// How much is wanted.
+    depth: Depth,
 }
 
 impl<'a> Layers<'a> {
@@ -61,14 +64,19 @@ impl<'a> Layers<'a> {
     ) -> Self {
         let mut rules = kinds(snapshot, connection.mesh);
         rules.retain(|rules| kind.is_none_or(|kind| rules.id == kind));
-        let leading = Leading::of(snapshot, connection.mesh);
+        let leading = Leading::of(snapshot);
         let exclusive = are_exclusive(snapshot, connection.mesh);
-        Self { snapshot, lookup, connection, rules, leading, exclusive, identity, made_up, request: None }
+        Self { snapshot, lookup, connection, rules, leading, exclusive, identity, made_up, request: None, depth: Depth::All }
     }
 
     /// For a request over the connection.
     pub(crate) fn requesting_this(self, request: Option<&'a HttpRequest>) -> Self {
         Self { request, ..self }
+    }
+
+    /// With no more than is wanted.
+    pub(crate) fn to_depth(self, depth: Depth) -> Self {
+        Self { depth, ..self }
     }
 
     /// Reports for all pairs of members; pairs with the same answers stand together.
@@ -181,7 +189,7 @@ impl<'a> Layers<'a> {
             Some(Is::Inbound(id, part)) => {
                 let proxy = self.snapshot.objects().get(id);
                 let inbound = proxy.and_then(|proxy| proxy.parts.get(part as usize));
-                let leading = proxy.zip(inbound).map(|(proxy, part)| self.leading.to(proxy, part));
+                let leading = proxy.zip(inbound).map(|(proxy, part)| self.leading.to(self.snapshot, proxy, part));
                 leading.unwrap_or_default()
             }
             Some(Is::Proxy(_)) | None => Vec::new(),
@@ -248,11 +256,12 @@ impl<'a> Layers<'a> {
     }
 
     fn ask<T: Told>(&self, rules: &Rules<'_>, asking: Asking<'_>) -> Option<T> {
-        let Asking { subject, about, from, to, place, part, look } = asking;
+        let asking = Asking { depth: asking.depth.min(self.depth), ..asking };
+        let Asking { subject, about, from, to, place, part, depth } = asking;
         let (snapshot, lookup) = (self.snapshot, self.lookup);
         let vocabulary = &Known { rules, lookup, asking };
         let (kind, merge) = (rules.kind, rules.merge);
-        T::of(&AskedLayers { snapshot, kind, merge, vocabulary, lookup, subject, about, from, to, place, part, look })
+        T::of(&AskedLayers { snapshot, kind, merge, vocabulary, lookup, subject, about, from, to, place, part, depth })
     }
 
     /// Callers know nothing of a service but its name. Where services are resources, that names nothing.
@@ -326,12 +335,12 @@ struct Asking<'a> {
     to: Option<&'a str>,
     place: &'a str,
     part: Option<u32>,
-    look: Look,
+    depth: Depth,
 }
 
 impl<'a> Asking<'a> {
     fn new(subject: &'a Object, about: About<'a>, from: Option<&'a str>, to: Option<&'a str>, place: &'a str) -> Self {
-        Self { subject, about, from, to, place, part: None, look: Look::Full }
+        Self { subject, about, from, to, place, part: None, depth: Depth::All }
     }
 }
 
@@ -392,12 +401,8 @@ impl Vocabulary for Known<'_> {
     }
 
     fn remarks(&self) -> Vec<Phrase> {
-        let Asking { subject, about, look, .. } = self.asking;
-        let detail = match look {
-            Look::Brief => Detail::Brief,
-            Look::Full => Detail::Full,
-        };
-        let remarks = remarks::of(self.rules, self.lookup, subject, about, detail);
+        let Asking { subject, about, depth, .. } = self.asking;
+        let remarks = remarks::of(self.rules, self.lookup, subject, about, depth);
         remarks.into_iter().map(|remark| Phrase::of_fault(remark.fault, remark.parameters, remark.text)).collect()
     }
 }

@@ -16,7 +16,7 @@ use upheld_model::tree::Value;
 use upheld_model::{Facet, Object, Part, Role, Sym, TagSet};
 
 use super::{Asking, Layers, is_from_as_rules, outlets};
-use upheld_report::{Look, Outcome, Remark, Report, Sentence, Verdict};
+use upheld_report::{Depth, Outcome, Remark, Report, Sentence, Verdict};
 
 /// How many sorts of clients of an inbound are shown; more can be asked for one by one.
 const MOST_CELLS: usize = 50;
@@ -49,7 +49,7 @@ impl Layers<'_> {
     }
 
     fn row(&self, rules: &Rules<'_>, asking: Asking<'_>) -> Option<Report> {
-        self.ask(rules, Asking { look: Look::Brief, ..asking })
+        self.ask(rules, Asking { depth: Depth::Answer, ..asking })
     }
 
     /// Nobody says anything: why not is the answer.
