@@ -1,5 +1,6 @@
 //! What there is besides plain objects and policies: scopes, ends of connections, services, and who is attached to what.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
@@ -63,7 +64,25 @@ pub trait Inventory {
     }
 
     /// What a kind of layers comes to for the pairs of such a scope; `None` for other kinds.
-    fn layered_cells(&self, _snapshot: &Snapshot, _kind: KindId, _scope: Sym) -> Option<LayeredCells> {
+    fn layered_cells(
+        &self,
+        _snapshot: &Snapshot,
+        _kind: KindId,
+        _scope: Sym,
+        _among: &SomePairs,
+    ) -> Option<LayeredCells> {
+        None
+    }
+
+    /// Whom some policies under a kind of layers can change something for, if they alone come, go or say something else; `None` if that could
+    /// be anybody.
+    fn layered_reach(
+        &self,
+        _snapshot: &Snapshot,
+        _kind: KindId,
+        _scope: Sym,
+        _is_meant: &dyn Fn(&Policy) -> bool,
+    ) -> Option<LayeredReach> {
         None
     }
 
@@ -167,8 +186,55 @@ pub struct LayeredCells {
     pub callers: Vec<(Sym, usize)>,
     /// Who is called, each with its class.
     pub called: Vec<(String, usize)>,
-    /// What each cell comes to, by class of callers, then by class of those called.
-    pub rows: Vec<Vec<LayeredStanding>>,
+    /// The cell of each pair, by class of callers, then by class of those called.
+    pub rows: Vec<Vec<u32>>,
+    /// What each cell comes to: all its pairs get the same answer.
+    pub cells: Vec<LayeredStanding>,
+}
+
+/// Proxies by name.
+pub type ProxyNames = BTreeSet<String>;
+
+/// Some of the ends of connections.
+#[derive(Clone, Debug, Default)]
+pub enum Chosen {
+    /// All of them.
+    #[default]
+    All,
+    /// Those at these proxies.
+    At(ProxyNames),
+    /// All others.
+    Elsewhere(ProxyNames),
+}
+
+impl Chosen {
+    /// Whether an end is one of them; one that is at no proxy is elsewhere.
+    pub fn has(&self, proxy: Option<&str>) -> bool {
+        let among = |names: &ProxyNames| proxy.is_some_and(|proxy| names.contains(proxy));
+        match self {
+            Self::All => true,
+            Self::At(names) => among(names),
+            Self::Elsewhere(names) => !among(names),
+        }
+    }
+}
+
+/// Some connections: those from some callers to some who are called.
+#[derive(Clone, Debug, Default)]
+pub struct SomePairs {
+    /// Who calls.
+    pub callers: Chosen,
+    /// Who is called.
+    pub called: Chosen,
+}
+
+/// Whom policies under a kind of layers can change something for.
+#[derive(Clone, Debug, Default)]
+pub struct LayeredReach {
+    /// Those who call.
+    pub callers: ProxyNames,
+    /// Those who are called.
+    pub called: ProxyNames,
 }
 
 /// What layers come to.

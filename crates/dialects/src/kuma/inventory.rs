@@ -14,7 +14,7 @@ use super::meta::Meta;
 use super::resources::ResourceType;
 use super::rules::{Rules, kinds};
 use super::services::Leading;
-use crate::dialect::{Ends, Inventory, LayeredCells, Service};
+use crate::dialect::{Ends, Inventory, LayeredCells, LayeredReach, Service, SomePairs};
 use crate::recognise::resource_at;
 
 impl Inventory for Kuma {
@@ -52,8 +52,24 @@ impl Inventory for Kuma {
         kind == ROUTE
     }
 
-    fn layered_cells(&self, snapshot: &Snapshot, kind: KindId, scope: Sym) -> Option<LayeredCells> {
-        super::questions::layered_cells(snapshot, kind, scope)
+    fn layered_cells(
+        &self,
+        snapshot: &Snapshot,
+        kind: KindId,
+        scope: Sym,
+        among: &SomePairs,
+    ) -> Option<LayeredCells> {
+        super::questions::layered_cells(snapshot, kind, scope, among)
+    }
+
+    fn layered_reach(
+        &self,
+        snapshot: &Snapshot,
+        kind: KindId,
+        scope: Sym,
+        is_meant: &dyn Fn(&Policy) -> bool,
+    ) -> Option<LayeredReach> {
+        super::questions::layered_reach(snapshot, kind, scope, is_meant)
     }
 
     fn computed(&self, snapshot: &Snapshot, at: NodeRef, policy: Option<&Policy>) -> Vec<(&'static str, String)> {

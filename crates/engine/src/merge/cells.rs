@@ -69,10 +69,13 @@ pub struct Abouts {
 impl Abouts {
     /// No classes yet; told apart is what policies of these indexes can tell apart.
     pub fn new<'m>(merges: impl IntoIterator<Item = &'m Merge>) -> Self {
+        Self::of_entries(merges.into_iter().flat_map(|merge| merge.entries.iter().flatten()).map(|entry| &**entry))
+    }
+
+    /// The same for some entries.
+    pub fn of_entries<'m>(entries: impl IntoIterator<Item = &'m Entry>) -> Self {
         let mut looks = Looks::default();
-        for entry in merges.into_iter().flat_map(|merge| merge.entries.iter().flatten()) {
-            looks.add(entry);
-        }
+        entries.into_iter().for_each(|entry| looks.add(entry));
         Self { looks, table: CellTable::default() }
     }
 

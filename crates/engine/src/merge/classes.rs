@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 use upheld_model::layers::{Audience, Condition};
-use upheld_model::{Role, Sym, TagSet, Want};
+use upheld_model::{Facet, Role, Sym, TagSet, Want};
 
 use super::audience::{Need, Subject};
 use super::index::Merge;
@@ -24,6 +24,17 @@ impl<R> Classes<R> {
         let mut sees = Sees::default();
         for audience in merges.into_iter().flat_map(|merge| merge.audiences().iter()) {
             sees.add(audience);
+        }
+        Self::seeing(sees)
+    }
+
+    /// The same, for questions about some facets: who says nothing about them tells nobody apart.
+    pub fn about<'m>(merges: impl IntoIterator<Item = &'m Merge>, facets: &[Facet]) -> Self {
+        let mut sees = Sees::default();
+        for merge in merges {
+            let speaks = |slot: &u32| facets.iter().any(|facet| merge.entries_of(*slot, *facet).next().is_some());
+            let slots = merge.policies().map(|(slot, _)| slot).filter(speaks);
+            slots.flat_map(|slot| merge.audiences().of(slot)).for_each(|audience| sees.add(audience));
         }
         Self::seeing(sees)
     }

@@ -138,6 +138,11 @@ impl Named {
         places.into_iter().filter_map(|place| self.things.get(place).copied())
     }
 
+    /// Whether something offers or calls a service.
+    pub(super) fn has_service(&self, service: Service) -> bool {
+        self.offering.contains_key(&service)
+    }
+
     /// The proxies that offer a service, by name.
     pub(super) fn proxies_of(&self, service: Service) -> &[ObjectId] {
         self.offering.get(&service).map_or(&[], |ids| ids)

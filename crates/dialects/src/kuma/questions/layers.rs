@@ -34,6 +34,12 @@ use self::told::Told;
 use super::connections::{Group, same_answer_key};
 use upheld_report::{Access, AskedLayers, Depth, Phrase, Report, Vocabulary};
 
+/// What somebody does who calls.
+pub(super) const OUTGOING: [Facet; 2] = [Facet::Objects, Facet::Services];
+
+/// What somebody does who is called.
+pub(super) const INCOMING: [Facet; 2] = [Facet::Clients, Facet::Inbound];
+
 /// Asks for one connection.
 pub(crate) struct Layers<'a> {
     snapshot: &'a Snapshot,
@@ -85,18 +91,21 @@ impl<'a> Layers<'a> {
         let members = |end: Option<&End>, each| end.map_or_else(Vec::new, |end| end.members_for(each).to_vec());
         let sources = members(self.connection.source.as_ref(), Granularity::Service);
         let (source, destination) = (self.connection.source.is_some(), self.connection.destination.is_some());
-        let mut classes = Classes::new(self.merges());
+        // What all policies tell apart is not looked at where there is nobody to be told apart from.
+        let mut classes = (sources.len() > 1).then(|| Classes::new(self.merges()));
+        let mut class_of =
+            |object| classes.as_mut().map_or(0, |classes| classes.add(Subject::of(object), ()));
         if source && !destination {
             for source in &sources {
                 let Some(object) = self.proxy(source) else { continue };
-                let class = classes.classify(Subject::of(object));
+                let class = class_of(object);
                 groups.add(source.label.clone(), Alike::Whole(class), || self.whole_proxy(object, &source.label));
             }
         }
         for (number, called) in members(self.connection.destination.as_ref(), Granularity::Service).iter().enumerate() {
             for source in &sources {
                 let Some(object) = self.proxy(source) else { continue };
-                let class = classes.classify(Subject::of(object));
+                let class = class_of(object);
                 groups.add(format!("{} → {}", source.label, called.label), Alike::Calling(class, number), || {
                     match self.request {
                         Some(request) => self.requesting(object, source, called, request),
@@ -106,20 +115,21 @@ impl<'a> Layers<'a> {
             }
         }
         let callers = self.callers(&sources);
-        let lists: Vec<Lists> = self.rules.iter().map(Lists::of).collect();
+        let several = callers.len() > 1;
+        let lists: Vec<Lists> = if several { self.rules.iter().map(Lists::of).collect() } else { Vec::new() };
         for (number, called) in members(self.connection.destination.as_ref(), Granularity::Inbound).iter().enumerate() {
             let Some((object, part)) = self.inbound(called) else { continue };
             let named: Vec<Named> = self.rules.iter().map(|rules| Named::of(rules, object, part)).collect();
             let seen: Vec<SeenCaller<'_>> = callers.iter().map(|caller| caller.seen(&named)).collect();
-            let mut cells = Cells::new(self.merges());
+            let mut cells = several.then(|| Cells::new(self.merges()));
             for seen in &seen {
                 let labels = seen.caller.source.into_iter().chain([called]).map(|member| member.label.clone());
                 let pair = labels.collect::<Vec<_>>().join(" → ");
                 let question = |about| Question { subject: Subject::of(object), about };
-                let asked = seen.asks(part).map(|about| cells.classify(question(about))).collect();
+                let asked = cells.as_mut().map(|cells| seen.asks(part).map(|about| cells.classify(question(about))).collect());
                 let listed = seen.listed(&lists, self.lookup);
                 groups
-                    .add(pair, Alike::Called(number, asked, listed), || self.called(object, part, seen, &called.label));
+                    .add(pair, Alike::Called(number, asked.unwrap_or_default(), listed), || self.called(object, part, seen, &called.label));
             }
         }
         for (number, called) in members(self.connection.destination.as_ref(), Granularity::Service).iter().enumerate() {
