@@ -238,9 +238,7 @@ impl Pairs {
 
     fn at(&self, row: &Row, to: usize) -> Standing {
         match row {
-            Row::One(row) => {
-                Standing { policies: row.get(to).copied().flatten().into_iter().collect(), granted: None }
-            }
+            Row::One(row) => Standing { policies: row.get(to).copied().flatten().into_iter().collect(), granted: None },
             Row::Granting(row) => {
                 let (policy, granted) = row.get(to).copied().unwrap_or((None, false));
                 Standing { policies: policy.into_iter().collect(), granted: Some(granted) }

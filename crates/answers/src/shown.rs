@@ -39,8 +39,8 @@ fn find(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<Thing,
     let policies = own.into_iter().flat_map(|own| snapshot.policies().named(own, symbols));
     let policies = policies.filter(|id| snapshot.policies().get(*id).is_some_and(|p| fits(p.kind, p.scope)));
     let objects = own.into_iter().flat_map(|own| snapshot.objects().named(own, symbols));
-    let objects = objects
-        .filter(|id| snapshot.objects().get(*id).is_some_and(|o| !is_route(o.kind) && fits(o.kind, o.scope)));
+    let objects =
+        objects.filter(|id| snapshot.objects().get(*id).is_some_and(|o| !is_route(o.kind) && fits(o.kind, o.scope)));
     let mut things: Vec<Thing> = policies.map(Thing::Policy).chain(objects.map(Thing::Object)).collect();
     if things.is_empty() {
         // A name of Kubernetes without its namespace.

@@ -104,7 +104,7 @@ impl World<'_> {
     }
 
     /// What would be read under a supposition; nothing if that is what was read.
-    fn supposing(&self, loaded: &Loaded, supposed: &Supposition) -> Result<Option<Loaded>, Refused> {
+    pub(crate) fn supposing(&self, loaded: &Loaded, supposed: &Supposition) -> Result<Option<Loaded>, Refused> {
         let mut after: Option<Loaded> = None;
         for name in &supposed.without {
             let now = after.as_ref().unwrap_or(loaded);

@@ -19,6 +19,9 @@ use crate::{Options, Words, World};
 /// So many answers are looked at; beyond that nobody waits for it.
 const MOST: usize = 4000;
 
+/// So many pairs are few.
+const FEW: usize = 16;
+
 /// What becomes of a policy and of its fields.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -111,7 +114,8 @@ fn questions(snapshot: &Snapshot, policy_id: PolicyId, policy: &Policy) -> (Vec<
         let end = |name: &str| Some(name.to_owned());
         if kind.merge().is_some() {
             // Layers are asked for with all that a proxy gets from them, which is more than what it calls.
-            let classes = dialects().find_map(|dialect| dialect.attached_classes(snapshot, policy_id)).unwrap_or_default();
+            let classes =
+                dialects().find_map(|dialect| dialect.attached_classes(snapshot, policy_id)).unwrap_or_default();
             if classes.len() > MOST {
                 return (Vec::new(), Listing::Cut);
             }
@@ -121,8 +125,17 @@ fn questions(snapshot: &Snapshot, policy_id: PolicyId, policy: &Policy) -> (Vec<
             }));
         }
         if let Some((_, ends)) = kind.select().and_then(|_| ends_of_policy(snapshot, id, policy_id)) {
-            let pairs = tally_ends(snapshot, id, policy.scope, &ends, &());
-            let (callers, called) = (classes(pairs.callers()), classes(pairs.called()));
+            // Classes cost what all policies want, so few pairs are asked one by one.
+            let few = ends.callers.len() * ends.called.len() <= FEW;
+            let pairs = (!few).then(|| tally_ends(snapshot, id, policy.scope, &ends, &()));
+            let (callers, called) = match &pairs {
+                Some(pairs) => (classes(pairs.callers()), classes(pairs.called())),
+                None => {
+                    let callers = ends.callers.iter().enumerate().map(|(place, (name, _))| (*name, place));
+                    let called = ends.called.iter().enumerate().map(|(place, (name, _))| (name.as_str(), place));
+                    (classes(callers), classes(called))
+                }
+            };
             if callers.len() * called.len() > MOST {
                 return (Vec::new(), Listing::Cut);
             }

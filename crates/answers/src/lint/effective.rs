@@ -138,12 +138,8 @@ impl Values {
         let here = World::new(snapshot, &options);
         let kind = snapshot.kind(kind).map(|kind| snapshot.text(kind.name).to_owned());
         for (from, to, count) in cells.into_values() {
-            let words = Words {
-                kind: kind.clone(),
-                from: Some(from.to_owned()),
-                to: Some(to.to_owned()),
-                ..Words::default()
-            };
+            let words =
+                Words { kind: kind.clone(), from: Some(from.to_owned()), to: Some(to.to_owned()), ..Words::default() };
             self.ask(&here, &words, count);
         }
         true

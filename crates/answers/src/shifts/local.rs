@@ -74,7 +74,8 @@ fn is_changed(causes: &Causes<'_>, snapshot: &Snapshot, policy: &Policy) -> bool
 
 /// Those who call through a changed policy, and those who are called where one is.
 fn layers(snapshots: [&Snapshot; 2], found: [(KindId, Sym); 2], causes: &Causes<'_>) -> Option<(u64, Own)> {
-    let is_policy = |name: &str| snapshots.iter().any(|snapshot| governs(snapshot, name)) && !is_object(snapshots, name);
+    let is_policy =
+        |name: &str| snapshots.iter().any(|snapshot| governs(snapshot, name)) && !is_object(snapshots, name);
     if !causes.kinds().all(is_policy) {
         return None;
     }
@@ -128,9 +129,7 @@ fn selections(snapshots: [&Snapshot; 2], found: [(KindId, Sym); 2], causes: &Cau
     let all = (is_ends.callers.len() * is_ends.called.len()) as u64;
     // The same objects, read twice, come in the same order.
     let callers: Vec<bool> = (was_ends.callers.iter().zip(&is_ends.callers))
-        .map(|((_, was), (_, is))| {
-            was_concerned.may_match(End::Source, was) || is_concerned.may_match(End::Source, is)
-        })
+        .map(|((_, was), (_, is))| was_concerned.may_match(End::Source, was) || is_concerned.may_match(End::Source, is))
         .collect();
     let called: Vec<bool> = (was_ends.called.iter().zip(&is_ends.called))
         .map(|((_, was), (_, is))| {

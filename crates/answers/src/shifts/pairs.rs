@@ -87,14 +87,7 @@ impl Compared<'_, '_> {
     }
 
     /// What is otherwise between two sides.
-    fn between_sides(
-        &self,
-        kind: &str,
-        mesh: &str,
-        [was, is]: &[Side<'_>; 2],
-        counted: Counted,
-        walked: &mut Walked,
-    ) {
+    fn between_sides(&self, kind: &str, mesh: &str, [was, is]: &[Side<'_>; 2], counted: Counted, walked: &mut Walked) {
         // Under other rules the same policy may come to something else.
         let same = if self.same_rules() { Side::alike(was, is) } else { [Vec::new(), Vec::new()] };
         let [was_same, is_same] = &same;
@@ -309,7 +302,6 @@ impl<'s> Named<'s> {
     fn called(&self) -> Vec<(&str, usize)> {
         self.pairs.iter().flat_map(Pairs::called).collect()
     }
-
 }
 
 impl<'s> Side<'s> {

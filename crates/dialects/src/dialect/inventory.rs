@@ -142,7 +142,8 @@ impl Ends {
             let callers = Tagged::of(self.callers.iter().map(|(_, parts)| parts));
             [callers, Tagged::of(self.called.iter().map(|(_, parts)| parts))]
         });
-        let (callers, called) = (callers.places(source, self.callers.len()), called.places(destination, self.called.len()));
+        let (callers, called) =
+            (callers.places(source, self.callers.len()), called.places(destination, self.called.len()));
         Self::new(
             callers.into_iter().filter_map(|place| self.callers.get(place).cloned()).collect(),
             called.into_iter().filter_map(|place| self.called.get(place).cloned()).collect(),

@@ -52,13 +52,7 @@ impl Inventory for Kuma {
         kind == ROUTE
     }
 
-    fn layered_cells(
-        &self,
-        snapshot: &Snapshot,
-        kind: KindId,
-        scope: Sym,
-        among: &SomePairs,
-    ) -> Option<LayeredCells> {
+    fn layered_cells(&self, snapshot: &Snapshot, kind: KindId, scope: Sym, among: &SomePairs) -> Option<LayeredCells> {
         super::questions::layered_cells(snapshot, kind, scope, among)
     }
 

@@ -172,7 +172,10 @@ fn properties(proxy: &Object) -> impl Iterator<Item = Property> {
 fn need(snapshot: &Snapshot, selector: Value<'_>) -> Need {
     let symbol = |value: Value<'_>| snapshot.symbols().get(value.text());
     if let Some(reference) = selector.get("dataplaneRef") {
-        return reference.get("name").and_then(symbol).map_or(Need::Impossible, |name| Need::Property(Property::Name(name)));
+        return reference
+            .get("name")
+            .and_then(symbol)
+            .map_or(Need::Impossible, |name| Need::Property(Property::Name(name)));
     }
     if let Some(tags) = selector.get("dataplaneTags").filter(|_| edition(snapshot) != Edition::V3) {
         return need_of_tags(snapshot, tags);

@@ -9,8 +9,8 @@ use upheld_engine::merge::{About, Merged, Question, Subject, Target};
 use upheld_engine::{ObjectId, Ruling};
 use upheld_loader::load::{Loaded, load};
 use upheld_loader::{Format, Input};
-use upheld_report::Depth;
 use upheld_model::{Fault, Object, TagSet};
+use upheld_report::Depth;
 
 const PROXY: &str = "
 type: Mesh

@@ -53,7 +53,9 @@ type Pair = (String, String, BTreeSet<String>, Option<bool>);
 fn pairs(loaded: &Loaded, name: &str) -> Vec<Pair> {
     let (snapshot, kind) = (&loaded.snapshot, kind(loaded, name));
     let mesh = snapshot.symbols().get("default").expect("the mesh");
-    let cells = dialects().find_map(|dialect| dialect.layered_cells(snapshot, kind, mesh, &SomePairs::default())).expect("cells");
+    let cells = dialects()
+        .find_map(|dialect| dialect.layered_cells(snapshot, kind, mesh, &SomePairs::default()))
+        .expect("cells");
     let ends = dialects().find_map(|dialect| dialect.ends(snapshot, mesh, Granularity::Inbound)).expect("ends");
     let callers: Vec<_> = cells.callers.iter().map(|(name, _)| *name).collect();
     let called: Vec<_> = cells.called.iter().map(|(label, _)| label.clone()).collect();

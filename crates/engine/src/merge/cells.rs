@@ -10,6 +10,7 @@ use super::family::{About, CallerFact, CallerFit, Question};
 use super::index::{Entry, Merge, ResolvedReach};
 use super::targets::Target;
 use crate::partition::{CellTable, Partition, Visible, VisibleTags};
+use crate::work;
 
 /// Questions in cells with equal answers, for some kinds at once.
 #[derive(Clone, Debug)]
@@ -114,6 +115,7 @@ enum SeenAbout {
 
 impl Looks {
     fn add(&mut self, entry: &Entry) {
+        work::step();
         let tags = match entry.facet {
             Facet::Clients => &mut self.clients,
             Facet::Whole | Facet::Objects | Facet::Services | Facet::Inbound => &mut self.services,

@@ -7,6 +7,7 @@ use upheld_model::{Facet, Role, Sym, TagSet, Want};
 use super::audience::{Need, Subject};
 use super::index::Merge;
 use crate::partition::{CellTable, Partition, Visible, VisibleTags};
+use crate::work;
 
 /// Subjects in cells with equal answers to every question about them, for some kinds at once. Of each class something is
 /// kept that stands for its first subject: the subject itself, or its place in a list.
@@ -134,6 +135,7 @@ pub struct Seen {
 impl Sees {
     /// Looks at what an audience looks at, too.
     pub fn add(&mut self, audience: &Audience) {
+        work::step();
         for condition in &audience.conditions {
             match *condition {
                 Condition::Is(key, value) => self.facts.add(key, Want::Exactly(value)),

@@ -176,8 +176,9 @@ impl Merge {
         };
         let by = |read: fn(&Attached) -> Sym| move |a: u32, b: u32| text(a, read).cmp(&text(b, read));
         names.change(old, new, by(|policy| policy.name));
-        let dangles =
-            |slot: &u32| policies.get(*slot as usize).and_then(Option::as_ref).is_some_and(|one| !one.dangling.is_empty());
+        let dangles = |slot: &u32| {
+            policies.get(*slot as usize).and_then(Option::as_ref).is_some_and(|one| !one.dangling.is_empty())
+        };
         let dangling_now: Vec<u32> = new.iter().copied().filter(dangles).collect();
         dangling.change(old, &dangling_now, by(|policy| policy.name));
         titles.change(old, new, by(|policy| policy.title));

@@ -72,7 +72,18 @@ impl<'a> Layers<'a> {
         rules.retain(|rules| kind.is_none_or(|kind| rules.id == kind));
         let leading = Leading::of(snapshot);
         let exclusive = are_exclusive(snapshot, connection.mesh);
-        Self { snapshot, lookup, connection, rules, leading, exclusive, identity, made_up, request: None, depth: Depth::All }
+        Self {
+            snapshot,
+            lookup,
+            connection,
+            rules,
+            leading,
+            exclusive,
+            identity,
+            made_up,
+            request: None,
+            depth: Depth::All,
+        }
     }
 
     /// For a request over the connection.
@@ -93,8 +104,7 @@ impl<'a> Layers<'a> {
         let (source, destination) = (self.connection.source.is_some(), self.connection.destination.is_some());
         // What all policies tell apart is not looked at where there is nobody to be told apart from.
         let mut classes = (sources.len() > 1).then(|| Classes::new(self.merges()));
-        let mut class_of =
-            |object| classes.as_mut().map_or(0, |classes| classes.add(Subject::of(object), ()));
+        let mut class_of = |object| classes.as_mut().map_or(0, |classes| classes.add(Subject::of(object), ()));
         if source && !destination {
             for source in &sources {
                 let Some(object) = self.proxy(source) else { continue };
@@ -126,10 +136,12 @@ impl<'a> Layers<'a> {
                 let labels = seen.caller.source.into_iter().chain([called]).map(|member| member.label.clone());
                 let pair = labels.collect::<Vec<_>>().join(" → ");
                 let question = |about| Question { subject: Subject::of(object), about };
-                let asked = cells.as_mut().map(|cells| seen.asks(part).map(|about| cells.classify(question(about))).collect());
+                let asked =
+                    cells.as_mut().map(|cells| seen.asks(part).map(|about| cells.classify(question(about))).collect());
                 let listed = seen.listed(&lists, self.lookup);
-                groups
-                    .add(pair, Alike::Called(number, asked.unwrap_or_default(), listed), || self.called(object, part, seen, &called.label));
+                groups.add(pair, Alike::Called(number, asked.unwrap_or_default(), listed), || {
+                    self.called(object, part, seen, &called.label)
+                });
             }
         }
         for (number, called) in members(self.connection.destination.as_ref(), Granularity::Service).iter().enumerate() {

@@ -38,7 +38,8 @@ pub(in crate::kuma) fn layered_reach(
     is_meant: &dyn Fn(&Policy) -> bool,
 ) -> Option<LayeredReach> {
     snapshot.kind(kind).filter(|kind| kind.merge().is_some())?;
-    let Some(rules) = Rules::of(snapshot, kind, mesh) else { return Some(LayeredReach::default()) };
+    // Of a kind that has no policies nobody is told anything, not even that none matches.
+    let rules = Rules::of(snapshot, kind, mesh)?;
     if rules.edition != Edition::V3 && egress::is_in_use(snapshot, mesh) {
         return None;
     }

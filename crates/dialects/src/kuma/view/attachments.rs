@@ -106,7 +106,10 @@ impl<'s> Inspector<'s> {
                     let (is_inbound, Some(select)) = (OF_INBOUND.contains(&name), self.select(name)) else { continue };
                     let side = if is_inbound { Side::Destination } else { Side::Source };
                     // Who has metrics has an inbound that no document declares.
-                    match select.needs(policy.name, snapshot.symbols(), side).filter(|_| !(is_inbound && self.has_metrics())) {
+                    match select
+                        .needs(policy.name, snapshot.symbols(), side)
+                        .filter(|_| !(is_inbound && self.has_metrics()))
+                    {
                         Some(needs) => needs.iter().for_each(|tag| found.extend(leading.with_tag(mesh, *tag))),
                         None => found.extend(leading.all(mesh)),
                     }

@@ -9,7 +9,9 @@ use std::hash::Hash;
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
-use upheld_engine::merge::{About, Abouts, AdmitScratch, CallerFact, Classes, Entry, ResolvedReach, Subject, Target, chain};
+use upheld_engine::merge::{
+    About, Abouts, AdmitScratch, CallerFact, Classes, Entry, ResolvedReach, Subject, Target, chain,
+};
 use upheld_engine::partition::CellTable;
 use upheld_engine::{Granularity, PolicyId, work};
 use upheld_model::{Facet, Object, Sym, TagSet};
@@ -171,13 +173,13 @@ impl Layers<'_> {
                     table.add(key, number)
                 });
                 let cells = cells.collect();
-                let half = |caller: &Caller<'_>| {
-                    Half::of(&self.called(object, part, &caller.seen(&named), &member.label))
-                };
+                let half =
+                    |caller: &Caller<'_>| Half::of(&self.called(object, part, &caller.seen(&named), &member.label));
                 Row { cells, halves: halves(&table, &half) }
             }
             (None, Some(passing)) => {
-                let cells = (0..clients.all.len()).map(|number| table.add(Some((number, Vec::new())), number)).collect();
+                let cells =
+                    (0..clients.all.len()).map(|number| table.add(Some((number, Vec::new())), number)).collect();
                 let half = |caller: &Caller<'_>| Half::of(&self.leaving(passing, caller, member));
                 Row { cells, halves: halves(&table, &half) }
             }
@@ -240,7 +242,8 @@ impl Destinations {
         let mut abouts = Abouts::new(layers.merges());
         let mut table: CellTable<SeenCalled, ()> = CellTable::default();
         let (mut all, mut of_each) = (Vec::new(), Vec::new());
-        let (mut by_target, mut by_tag) = (FxHashMap::<_, Vec<usize>>::default(), FxHashMap::<_, Vec<usize>>::default());
+        let (mut by_target, mut by_tag) =
+            (FxHashMap::<_, Vec<usize>>::default(), FxHashMap::<_, Vec<usize>>::default());
         let surroundings = layers.rules.first().map(super::Rules::surroundings);
         let around = |target: Target| surroundings.as_ref().and_then(|around| around(target));
         for (first, member) in called.iter().enumerate() {
@@ -339,9 +342,8 @@ impl FactsSeen {
             return *class;
         }
         let Some(both) = clients.facts.get(facts) else { return NOWHERE };
-        let [enforced, plain] = both.map(|facts| -> Vec<CallerFact<'_>> {
-            facts.iter().map(|(key, text)| (*key, text.as_deref())).collect()
-        });
+        let [enforced, plain] = both
+            .map(|facts| -> Vec<CallerFact<'_>> { facts.iter().map(|(key, text)| (*key, text.as_deref())).collect() });
         let classes = [&enforced, &plain].map(|caller| self.abouts.classify(About::Inbound { part: 0, caller }));
         let listed = self.lists.iter().flat_map(|lists| lists.seen(&enforced, layers.lookup)).collect();
         let seen = (classes.to_vec(), listed);
