@@ -14,8 +14,6 @@
 mod affected;
 pub mod all_pairs;
 pub mod codes;
-#[cfg(test)]
-mod costs;
 pub mod formats;
 pub mod inventory;
 mod kinds;

@@ -122,12 +122,14 @@ impl Values {
         let pairs = tally(snapshot, kind, mesh, &());
         let callers = classes(pairs.callers().map(|(name, class)| (class, snapshot.text(name))));
         let called = classes(pairs.called().map(|(name, class)| (class, name)));
-        let (numbered, _) = pairs.numbered();
-        let mut cells: BTreeMap<u32, (&str, &str, u64)> = BTreeMap::new();
+        let (numbered, standings) = pairs.numbered();
+        let mut cells: Vec<Option<(&str, &str, u64)>> = vec![None; standings.len()];
         for (row, (from, callers)) in &callers {
             for (column, (to, called)) in &called {
                 let Some(cell) = numbered.get(*row).and_then(|row| row.get(*column)) else { continue };
-                cells.entry(*cell).or_insert((from, to, 0)).2 += callers * called;
+                if let Some(cell) = cells.get_mut(*cell as usize) {
+                    cell.get_or_insert((from, to, 0)).2 += callers * called;
+                }
             }
         }
         *asked += cells.len();
@@ -137,7 +139,7 @@ impl Values {
         let options = Options { mesh: Some(snapshot.text(mesh).to_owned()), ..world.options().clone() };
         let here = World::new(snapshot, &options);
         let kind = snapshot.kind(kind).map(|kind| snapshot.text(kind.name).to_owned());
-        for (from, to, count) in cells.into_values() {
+        for (from, to, count) in cells.into_iter().flatten() {
             let words =
                 Words { kind: kind.clone(), from: Some(from.to_owned()), to: Some(to.to_owned()), ..Words::default() };
             self.ask(&here, &words, count);

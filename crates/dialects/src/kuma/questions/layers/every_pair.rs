@@ -84,8 +84,7 @@ impl Layers<'_> {
         let callers = if sources.is_empty() { Vec::new() } else { self.callers(sources) };
 
         let mut subjects = Classes::about(self.merges(), &OUTGOING);
-        let mut passing: Vec<Option<Passing>> = Vec::with_capacity(called.len());
-        passing.extend(called.iter().map(|member| self.passing(member)));
+        let passing: Vec<Option<Passing>> = called.iter().map(|member| self.passing(member)).collect();
         let mut named: Vec<Named> = self.rules.iter().map(Named::anywhere).collect();
         named.extend(passing.iter().flatten().flat_map(|passing| self.named_at(passing)));
         let clients = Clients::of(self, &callers, &named);
@@ -106,7 +105,7 @@ impl Layers<'_> {
             let egress = || passing.as_ref().map(|_| entrances.add(Entrance::Egress(number), number));
             (destinations.of_each.get(number).copied().unwrap_or(NOWHERE), inbound.or_else(egress))
         });
-        let to = Ends::of(to.collect::<Vec<_>>().into_iter());
+        let to = Ends::of(to);
 
         let outgoing_of = |class: usize| {
             let source = subjects.first(class).and_then(|number| sources.get(*number));

@@ -98,6 +98,16 @@ fn p6_one_policy_costs_what_it_matches() {
 }
 
 #[test]
+fn p6_findings_cost_what_policies_there_are() {
+    let options = options();
+    let [few, many] = SIZES.map(|size| {
+        let loaded = selected(size);
+        steps(|| World::new(&loaded.snapshot, &options).lint(&[], &crate::lint::LintWanted::default()).is_ok())
+    });
+    assert!(many <= 11 * few, "not the pairs of them: {few} → {many}");
+}
+
+#[test]
 fn h2_a_result_costs_what_matches_and_not_what_else_there_is() {
     let asked = [
         words(&[("what", "dataplane/d7")]),
