@@ -27,7 +27,7 @@ pub(super) struct Local<'s> {
 /// Whom they have a say about.
 enum Own {
     /// These, under a kind that selects.
-    Selected([Ends; 2]),
+    Selected(Box<[Ends; 2]>),
     /// These, under a kind of layers; no pair is in two of the parts.
     Layered(Vec<SomePairs>),
 }
@@ -50,11 +50,12 @@ impl<'s> Local<'s> {
             Own::Selected(ends) => (Some(ends), Vec::new()),
             Own::Layered(parts) => (None, parts),
         };
-        let selected = ends.map(|[was_ends, is_ends]| {
+        let selected = ends.map(|ends| {
+            let [was_ends, is_ends] = &*ends;
             let side = |snapshot: &'s Snapshot, (kind, mesh): (KindId, Sym), ends: &Ends| {
                 Side::numbered(snapshot, Some(tally_ends(snapshot, kind, mesh, ends, progress)))
             };
-            [side(was, old, &was_ends), side(is, new, &is_ends)]
+            [side(was, old, was_ends), side(is, new, is_ends)]
         });
         let layered = parts.into_iter().map(move |part| {
             let side = |snapshot: &'s Snapshot, (kind, mesh): (KindId, Sym)| {
@@ -143,7 +144,7 @@ fn selections(snapshots: [&Snapshot; 2], found: [(KindId, Sym); 2], causes: &Cau
         return None;
     }
     let ends = ends.map(|all: Arc<Ends>| Ends::new(kept(&all.callers, &callers), kept(&all.called, &called)));
-    Some((all, Own::Selected(ends)))
+    Some((all, Own::Selected(Box::new(ends))))
 }
 
 fn kept<T: Clone>(all: &[T], wanted: &[bool]) -> Vec<T> {

@@ -22,12 +22,15 @@ pub(in crate::kuma) struct Directory {
     meshes: OnceLock<Vec<Sym>>,
 }
 
+/// Who calls and who is called in each mesh, each made where somebody asks.
+type EndsOfMeshes = FxHashMap<(Sym, Granularity), OnceLock<Arc<Ends>>>;
+
 /// What objects alone say.
 #[derive(Debug, Default)]
 struct OfObjects {
     named: OnceLock<Named>,
     leading: OnceLock<Leading>,
-    ends: OnceLock<FxHashMap<(Sym, Granularity), OnceLock<Arc<Ends>>>>,
+    ends: OnceLock<EndsOfMeshes>,
 }
 
 impl Directory {

@@ -81,7 +81,7 @@ fn ask(asked: &Asked<'_>, words: &Words, kind: Option<KindId>) -> Result<Grouped
     let made_up = MadeUp::of(snapshot, &mut lookup, &connection);
     let query = Query { snapshot, lookup: &lookup, connection: &connection, depth: asked.depth };
     let layers = Layers::new(snapshot, &lookup, &connection, kind, identity, &made_up);
-    let layers = layers.requesting_this(words.request.as_ref()).to_depth(asked.depth).groups();
+    let layers = layers.requesting_this(words.request.as_ref()).with_depth(asked.depth).groups();
     let mut groups = query.groups(&kinds);
     groups.extend(layers);
     let groups = merge_same_pairs(groups);

@@ -92,7 +92,7 @@ impl<'a> Layers<'a> {
     }
 
     /// With no more than is wanted.
-    pub(crate) fn to_depth(self, depth: Depth) -> Self {
+    pub(crate) fn with_depth(self, depth: Depth) -> Self {
         Self { depth, ..self }
     }
 

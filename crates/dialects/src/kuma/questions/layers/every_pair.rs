@@ -138,9 +138,10 @@ impl Layers<'_> {
         let touched = destinations.named_by(&entries);
         let mut table: CellTable<Sort, usize> = CellTable::default();
         let cells = destinations.all.iter().enumerate().map(|(number, destination)| {
-            let sort = match touched.contains(&number) {
-                true => Sort::Named(destination.seen(&mut abouts)),
-                false => Sort::Other(destination.targets.len(), destination.service.is_some()),
+            let sort = if touched.contains(&number) {
+                Sort::Named(destination.seen(&mut abouts))
+            } else {
+                Sort::Other(destination.targets.len(), destination.service.is_some())
             };
             table.add(sort, destination.first)
         });
