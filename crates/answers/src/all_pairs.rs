@@ -1,13 +1,15 @@
 //! Every proxy and every service of a mesh, and how often each policy counts.
 
 mod document;
+mod of_one;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
-use upheld_dialects::dialect::{Ends, LayeredCells, LayeredStanding};
+use upheld_dialects::dialect::{Ends, LayeredCells, LayeredStanding, SomePairs};
 use upheld_dialects::dialects;
 use upheld_dialects::question::find_kind;
 use upheld_engine::select::cells::Cells;
@@ -18,6 +20,7 @@ use upheld_engine::{
 };
 use upheld_model::{Diagnostic, Side, Sym};
 
+pub(crate) use self::of_one::{ends_of_policy, tally_of};
 use crate::progress::Progress;
 use upheld_report::At;
 use upheld_report::counted;
@@ -47,6 +50,8 @@ pub struct Pairs {
     resolve: Resolve,
     /// Whether the kind says who may.
     grants: bool,
+    /// What the cells of layers come to.
+    layered: Vec<Standing>,
 }
 
 /// Who stands for each class of destinations, for one class of callers.
@@ -58,8 +63,8 @@ enum Row {
     Granting(Vec<(Option<PolicyId>, bool)>),
     /// All that count.
     All(Vec<Vec<PolicyId>>),
-    /// All that layers come to.
-    Layered(Vec<Standing>),
+    /// The cells of layers.
+    Layered(Vec<u32>),
 }
 
 /// Who stands for one pair.
@@ -69,22 +74,6 @@ pub struct Standing {
     pub policies: Vec<PolicyId>,
     /// Whether the connection may be made, if the kind says so.
     pub granted: Option<bool>,
-}
-
-impl Row {
-    fn at(&self, destination: usize) -> Standing {
-        match self {
-            Self::One(row) => {
-                Standing { policies: row.get(destination).copied().flatten().into_iter().collect(), granted: None }
-            }
-            Self::Granting(row) => {
-                let (policy, granted) = row.get(destination).copied().unwrap_or((None, false));
-                Standing { policies: policy.into_iter().collect(), granted: Some(granted) }
-            }
-            Self::All(row) => Standing { policies: row.get(destination).cloned().unwrap_or_default(), granted: None },
-            Self::Layered(row) => row.get(destination).cloned().unwrap_or_default(),
-        }
-    }
 }
 
 /// Pairs with one answer: callers who get the same answers everywhere, and called ones of whom everybody gets the same.
@@ -118,22 +107,22 @@ pub struct Tally {
 
 /// Computes all pairs of a mesh for a kind: asks one pair of each cell.
 pub(crate) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, progress: &dyn Progress) -> Pairs {
-    layered(snapshot, kind, mesh)
-        .unwrap_or_else(|| tally_ends(snapshot, kind, mesh, ends_of(snapshot, kind, mesh), progress))
+    layered(snapshot, kind, mesh, &SomePairs::default())
+        .unwrap_or_else(|| tally_ends(snapshot, kind, mesh, &ends_of(snapshot, kind, mesh), progress))
 }
 
 /// All that call and can be called, as a kind that selects looks at them.
-pub(crate) fn ends_of(snapshot: &Snapshot, kind: KindId, mesh: Sym) -> Ends {
+pub(crate) fn ends_of(snapshot: &Snapshot, kind: KindId, mesh: Sym) -> Arc<Ends> {
     let choices = snapshot.kind(kind).and_then(PolicyKind::select);
     let each = choices.and_then(|select| select.side(Side::Destination)).map_or(Granularity::Service, |item| item.each);
     let ends = dialects().find_map(|dialect| dialect.ends(snapshot, mesh, each));
-    ends.unwrap_or(Ends { callers: Vec::new(), called: Vec::new() })
+    ends.unwrap_or_default()
 }
 
 /// As [`tally`], for some ends.
-pub(crate) fn tally_ends(snapshot: &Snapshot, kind: KindId, mesh: Sym, ends: Ends, progress: &dyn Progress) -> Pairs {
+pub(crate) fn tally_ends(snapshot: &Snapshot, kind: KindId, mesh: Sym, ends: &Ends, progress: &dyn Progress) -> Pairs {
     let choices = snapshot.kind(kind).and_then(PolicyKind::select);
-    let Ends { callers, called } = ends;
+    let Ends { callers, called, .. } = ends;
     let mut pairs = Pairs {
         mesh,
         proxies: callers.iter().map(|(name, _)| *name).collect(),
@@ -143,6 +132,7 @@ pub(crate) fn tally_ends(snapshot: &Snapshot, kind: KindId, mesh: Sym, ends: End
         rows: vec![Row::One(vec![None])],
         resolve: choices.map_or(Resolve::First, |select| select.resolve),
         grants: choices.is_some_and(|select| select.grants.is_some()),
+        layered: Vec::new(),
     };
     let Some(select) = snapshot.select(kind, mesh) else { return pairs };
     let mut cells = Cells::new(select);
@@ -165,15 +155,16 @@ pub(crate) fn tally_ends(snapshot: &Snapshot, kind: KindId, mesh: Sym, ends: End
 }
 
 /// The same for a kind of layers: several policies may make the result of a pair.
-fn layered(snapshot: &Snapshot, kind: KindId, mesh: Sym) -> Option<Pairs> {
-    let LayeredCells { callers, called, rows } =
-        dialects().find_map(|dialect| dialect.layered_cells(snapshot, kind, mesh))?;
+pub(crate) fn layered(snapshot: &Snapshot, kind: KindId, mesh: Sym, among: &SomePairs) -> Option<Pairs> {
+    let LayeredCells { callers, called, rows, cells } =
+        dialects().find_map(|dialect| dialect.layered_cells(snapshot, kind, mesh, among))?;
     let (proxies, source_of) = callers.into_iter().unzip();
     let (destinations, destination_of) = called.into_iter().unzip();
     let standing = |one: LayeredStanding| Standing { policies: one.policies, granted: one.granted };
     Some(Pairs {
         mesh,
-        rows: rows.into_iter().map(|row| Row::Layered(row.into_iter().map(standing).collect())).collect(),
+        rows: rows.into_iter().map(Row::Layered).collect(),
+        layered: cells.into_iter().map(standing).collect(),
         source_of,
         destination_of,
         proxies,
@@ -242,7 +233,22 @@ impl Pairs {
     }
 
     fn standing(&self, row: &Row, to: usize) -> Standing {
-        self.granting(row.at(to))
+        self.granting(self.at(row, to))
+    }
+
+    fn at(&self, row: &Row, to: usize) -> Standing {
+        match row {
+            Row::One(row) => Standing { policies: row.get(to).copied().flatten().into_iter().collect(), granted: None },
+            Row::Granting(row) => {
+                let (policy, granted) = row.get(to).copied().unwrap_or((None, false));
+                Standing { policies: policy.into_iter().collect(), granted: Some(granted) }
+            }
+            Row::All(row) => Standing { policies: row.get(to).cloned().unwrap_or_default(), granted: None },
+            Row::Layered(row) => {
+                let standing = row.get(to).and_then(|cell| self.layered.get(*cell as usize));
+                standing.cloned().unwrap_or_default()
+            }
+        }
     }
 
     fn granting(&self, mut standing: Standing) -> Standing {
@@ -261,11 +267,6 @@ impl Pairs {
     /// Who is called, each with its class.
     pub(crate) fn called(&self) -> impl Iterator<Item = (&str, usize)> {
         self.destinations.iter().map(String::as_str).zip(self.destination_of.iter().copied())
-    }
-
-    /// Whether several policies may make the result of a pair, each in part.
-    pub(crate) fn is_layered(&self) -> bool {
-        self.rows.iter().any(|row| matches!(row, Row::Layered(_)))
     }
 
     /// Who stands in each cell, as somebody numbers them, by class of callers and class of those called.
@@ -292,8 +293,16 @@ impl Pairs {
         self.rows.iter().map(&mut numbered).collect()
     }
 
-    /// Who stands in each cell by number, and who that is.
+    /// The cell of each pair by number, and who stands there: pairs of one number have one answer. Who stands alone has one answer everywhere;
+    /// layers of the same policies may have several.
     pub(crate) fn numbered(&self) -> (Vec<Vec<u32>>, Vec<Standing>) {
+        if !self.layered.is_empty() {
+            let cells = |row: &Row| match row {
+                Row::Layered(row) => row.clone(),
+                _ => Vec::new(),
+            };
+            return (self.rows.iter().map(cells).collect(), self.layered.clone());
+        }
         let (mut standings, mut known) = (Vec::new(), HashMap::new());
         let cells = self.standings(&mut |standing| {
             *known.entry(standing).or_insert_with_key(|standing: &Standing| {
@@ -331,7 +340,7 @@ impl Pairs {
         for (row, callers) in self.rows.iter().zip(sources) {
             let mut in_row: BTreeSet<Option<PolicyId>> = BTreeSet::new();
             for (class, called) in destinations.iter().enumerate() {
-                let Standing { policies, .. } = row.at(class);
+                let Standing { policies, .. } = self.at(row, class);
                 let default = policies.is_empty().then_some(None);
                 for policy in policies.into_iter().map(Some).chain(default) {
                     let (tally, reached) = tallies.entry(policy).or_default();
@@ -352,11 +361,6 @@ impl Pairs {
             ..self.none()
         };
         tallies.into_iter().map(|(policy, (tally, _))| (policy, finish(tally))).collect()
-    }
-
-    /// How often one policy counts.
-    pub(crate) fn of(&self, policy: PolicyId) -> Tally {
-        self.tallies().get(&Some(policy)).copied().unwrap_or_else(|| self.none())
     }
 
     /// Of a policy that counts nowhere.

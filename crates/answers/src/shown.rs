@@ -8,7 +8,7 @@ use upheld_engine::{ObjectId, PolicyId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, NodeRef, Sym, Timestamp};
 
-use crate::all_pairs::{Tally, tally};
+use crate::all_pairs::{Tally, tally_of};
 use crate::inventory::{computed, computed_json, is_policy_type, tags_text};
 use crate::report::At;
 
@@ -28,17 +28,20 @@ fn find(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<Thing,
         [kind, name] => (Some(*kind), mesh, *name),
         _ => (None, mesh, written),
     };
-    let fits = |of_kind: Sym, of_mesh: Sym, of_name: Sym| {
-        snapshot.text(of_name) == name
-            && kind.is_none_or(|kind| snapshot.text(of_kind).eq_ignore_ascii_case(kind))
+    let fits = |of_kind: Sym, of_mesh: Sym| {
+        kind.is_none_or(|kind| snapshot.text(of_kind).eq_ignore_ascii_case(kind))
             && wanted_mesh.is_none_or(|mesh| snapshot.text(of_mesh) == mesh)
     };
-    let policies = snapshot.policies().iter().filter(|(_, p)| fits(p.kind, p.scope, p.name));
     // A route is a policy as well, and shown as such.
     let is_route = |kind: Sym| is_policy_type(snapshot.text(kind));
-    let objects = snapshot.objects().iter().filter(|(_, o)| !is_route(o.kind) && fits(o.kind, o.scope, o.name));
-    let mut things: Vec<Thing> =
-        policies.map(|(id, _)| Thing::Policy(id)).chain(objects.map(|(id, _)| Thing::Object(id))).collect();
+    let symbols = snapshot.symbols();
+    let own = symbols.get(name);
+    let policies = own.into_iter().flat_map(|own| snapshot.policies().named(own, symbols));
+    let policies = policies.filter(|id| snapshot.policies().get(*id).is_some_and(|p| fits(p.kind, p.scope)));
+    let objects = own.into_iter().flat_map(|own| snapshot.objects().named(own, symbols));
+    let objects =
+        objects.filter(|id| snapshot.objects().get(*id).is_some_and(|o| !is_route(o.kind) && fits(o.kind, o.scope)));
+    let mut things: Vec<Thing> = policies.map(Thing::Policy).chain(objects.map(Thing::Object)).collect();
     if things.is_empty() {
         // A name of Kubernetes without its namespace.
         let begins = |of_kind: Sym, of_mesh: Sym, of_name: Sym| {
@@ -135,7 +138,7 @@ impl Shown {
                 attached: dialects().find_map(|dialect| dialect.attached(snapshot, id)),
                 counts: (snapshot.kinds().iter())
                     .filter(|(_, kind)| kind.governs == policy.kind && kind.select().is_some())
-                    .map(|(kind, described)| (text(described.name), tally(snapshot, kind, policy.scope, &()).of(id)))
+                    .filter_map(|(kind, described)| Some((text(described.name), tally_of(snapshot, kind, id)?)))
                     .collect(),
             }),
             Thing::Object(id) => snapshot.objects().get(id).map(|object| Self {

@@ -16,7 +16,7 @@ use upheld_dialects::{Identity, dialects};
 use upheld_engine::Snapshot;
 use upheld_loader::load::{Broken, Loaded};
 use upheld_model::{Diagnostic, Fault, NodeRef};
-use upheld_report::{Refused, Shifts};
+use upheld_report::{Answer, Refused, Shifts};
 
 use crate::shifts::{Answers, Asked, shifts, shifts_of};
 use crate::shown::node_of;
@@ -59,6 +59,12 @@ pub struct Supposed {
     pub everywhere: Option<Shifts>,
     /// What would be odd about what was rewritten.
     pub warnings: Vec<Json>,
+    /// The reports of the answer as things are; none if there is no answer.
+    pub was: Answer,
+    /// The reports of the answer as it would be.
+    pub told: Answer,
+    /// What would be read; nothing if that is what was read.
+    pub after: Option<Loaded>,
 }
 
 impl Supposed {
@@ -77,29 +83,28 @@ impl World<'_> {
         let changed = self.supposing(loaded, supposed)?;
         let after = changed.as_ref().unwrap_or(loaded);
         let next = World::new(&after.snapshot, self.options());
-        let (answer, here) = match &supposed.question {
-            Some(words) => {
-                let question = next.question(words)?;
-                let told = next.answer(&question)?;
-                let answer = match question.thing {
-                    Thing::AllConnections => next.explain(&question)?,
-                    _ => told.document(next.snapshot()),
-                };
-                let was = supposed.was.as_ref().unwrap_or(words);
-                // Whoever could not be answered before has nothing that changes.
-                let before = self.question(was).and_then(|question| self.answer(&question)).unwrap_or_default();
-                let asked = if was == words { Asked::Same } else { Asked::Another };
-                let sides = Answers { words, asked, before: &before.reports, after: &told.reports };
-                (Some(answer), Some(shifts_of(self, &next, &sides)))
-            }
-            None => (None, None),
-        };
+        let (mut answer, mut here, mut was, mut told) = (None, None, Answer::default(), Answer::default());
+        if let Some(words) = &supposed.question {
+            let question = next.question(words)?;
+            told = next.answer(&question)?;
+            answer = Some(match question.thing {
+                Thing::AllConnections => next.explain(&question)?,
+                _ => told.document(next.snapshot()),
+            });
+            let before = supposed.was.as_ref().unwrap_or(words);
+            // Whoever could not be answered before has nothing that changes.
+            was = self.question(before).and_then(|question| self.answer(&question)).unwrap_or_default();
+            let asked = if before == words { Asked::Same } else { Asked::Another };
+            let sides = Answers { words, asked, before: &was.reports, after: &told.reports };
+            here = Some(shifts_of(self, &next, &sides));
+        }
         let everywhere = supposed.everywhere.then(|| shifts(self, &next, &()));
-        Ok(Supposed { answer, here, everywhere, warnings: new_warnings(loaded, after) })
+        let warnings = new_warnings(loaded, after);
+        Ok(Supposed { answer, here, everywhere, warnings, was, told, after: changed })
     }
 
     /// What would be read under a supposition; nothing if that is what was read.
-    pub fn supposing(&self, loaded: &Loaded, supposed: &Supposition) -> Result<Option<Loaded>, Refused> {
+    pub(crate) fn supposing(&self, loaded: &Loaded, supposed: &Supposition) -> Result<Option<Loaded>, Refused> {
         let mut after: Option<Loaded> = None;
         for name in &supposed.without {
             let now = after.as_ref().unwrap_or(loaded);

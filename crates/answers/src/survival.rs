@@ -8,16 +8,19 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use upheld_dialects::dialect::Listing;
 use upheld_dialects::dialects;
-use upheld_engine::Snapshot;
+use upheld_engine::{PolicyId, Snapshot};
 use upheld_model::{Diagnostic, Fault, Policy};
-use upheld_report::{At, Field, Refused, Report, Skipped};
+use upheld_report::{At, Depth, Field, Refused, Report, Skipped};
 
-use crate::all_pairs::tally;
+use crate::all_pairs::{ends_of_policy, tally_ends};
 use crate::shown::node_of;
 use crate::{Options, Words, World};
 
 /// So many answers are looked at; beyond that nobody waits for it.
 const MOST: usize = 4000;
+
+/// So many pairs are few.
+const FEW: usize = 16;
 
 /// What becomes of a policy and of its fields.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -67,8 +70,9 @@ impl World<'_> {
     pub fn survival(&self, policy: &str) -> Result<Option<Survival>, Refused> {
         let snapshot = self.snapshot();
         let at = node_of(snapshot, policy, self.options().mesh.as_deref())?;
-        let Some((_, found)) = snapshot.policies().iter().find(|(_, policy)| policy.at == at) else { return Ok(None) };
-        let (questions, listing) = questions(snapshot, found);
+        let mut described = snapshot.policies().of_source(at.source);
+        let Some((id, found)) = described.find(|(_, policy)| policy.at == at) else { return Ok(None) };
+        let (questions, listing) = questions(snapshot, id, found);
         if listing == Listing::Cut {
             let message = format!("{} has a say in too many results to count them", snapshot.text(found.name));
             return Err(Diagnostic::error(Fault::IncompleteQuestion, message)
@@ -84,7 +88,9 @@ impl World<'_> {
             let mesh = mesh.or(self.options().mesh.clone());
             let options = Options { mesh, skipped: Skipped::AtMost(0), ..self.options().clone() };
             let world = World::new(snapshot, &options);
-            let Ok(answer) = world.question(&words).and_then(|question| world.answer(&question)) else { continue };
+            // Where it does not match it has no say.
+            let answer = world.question(&words).and_then(|question| world.answer_to(&question, Depth::Answer));
+            let Ok(answer) = answer else { continue };
             for report in &answer.reports {
                 counted.add(report, count);
             }
@@ -101,25 +107,40 @@ struct Asked {
 }
 
 /// What can be asked of the kinds that a policy is of.
-fn questions(snapshot: &Snapshot, policy: &Policy) -> (Vec<Asked>, Listing) {
+fn questions(snapshot: &Snapshot, policy_id: PolicyId, policy: &Policy) -> (Vec<Asked>, Listing) {
     let mut all = Vec::new();
     for (id, kind) in snapshot.kinds().iter().filter(|(_, kind)| kind.governs == policy.kind) {
         let name = Some(snapshot.text(kind.name).to_owned());
         let mesh = || Some(snapshot.text(policy.scope).to_owned());
         let end = |name: &str| Some(name.to_owned());
-        if kind.select().is_some() || kind.merge().is_some() {
-            let pairs = tally(snapshot, id, policy.scope, &());
-            let (callers, called) = (classes(pairs.callers()), classes(pairs.called()));
+        if kind.merge().is_some() {
+            // Layers are asked for with all that a proxy gets from them, which is more than what it calls.
+            let classes =
+                dialects().find_map(|dialect| dialect.attached_classes(snapshot, policy_id)).unwrap_or_default();
+            if classes.len() > MOST {
+                return (Vec::new(), Listing::Cut);
+            }
+            all.extend(classes.into_iter().map(|(proxy, count)| {
+                let words = Words { kind: name.clone(), what: Some(proxy), ..Words::default() };
+                Asked { words, mesh: mesh(), count }
+            }));
+        }
+        if let Some((_, ends)) = kind.select().and_then(|_| ends_of_policy(snapshot, id, policy_id)) {
+            // Classes cost what all policies want, so few pairs are asked one by one.
+            let few = ends.callers.len() * ends.called.len() <= FEW;
+            let pairs = (!few).then(|| tally_ends(snapshot, id, policy.scope, &ends, &()));
+            let (callers, called) = match &pairs {
+                Some(pairs) => (classes(pairs.callers()), classes(pairs.called())),
+                None => {
+                    let callers = ends.callers.iter().enumerate().map(|(place, (name, _))| (*name, place));
+                    let called = ends.called.iter().enumerate().map(|(place, (name, _))| (name.as_str(), place));
+                    (classes(callers), classes(called))
+                }
+            };
             if callers.len() * called.len() > MOST {
                 return (Vec::new(), Listing::Cut);
             }
             for (from, proxies) in callers.values() {
-                // Layers are asked for with all that a proxy gets from them, which is more than what it calls.
-                if kind.merge().is_some() {
-                    let words = Words { kind: name.clone(), what: end(snapshot.text(*from)), ..Words::default() };
-                    all.push(Asked { words, mesh: mesh(), count: *proxies });
-                    continue;
-                }
                 for (to, destinations) in called.values() {
                     let (from, to) = (end(snapshot.text(*from)), end(to));
                     let words = Words { kind: name.clone(), from, to, ..Words::default() };

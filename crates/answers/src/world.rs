@@ -11,7 +11,9 @@ use upheld_dialects::{Identity, comply, dialects};
 use upheld_engine::{PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, Fault};
 use upheld_report::compliance::FixPlan;
-use upheld_report::{Answer, Depth, Drawing, ObjectStatus, PolicyStatus, Reach, Refused, Shifts, TestReport};
+use upheld_report::{
+    Answer, Depth, Drawing, Family, ObjectStatus, Outcome, PolicyStatus, Reach, Refused, Report, Shifts, TestReport,
+};
 
 use crate::all_pairs::AllPairs;
 use crate::inventory::{self, Listed, Row, Wanted};
@@ -101,7 +103,14 @@ impl<'s> World<'s> {
         if let (Some(_), None, Thing::Connection(_)) = (&question.field, &question.kind, &question.thing) {
             return Err(field_without_kind().into());
         }
-        let answer = self.answer_to(&whole, Depth::Answer)?;
+        let mut answer = self.answer_to(&whole, Depth::Answer)?;
+        let is_default = |report: &Report| {
+            report.outcome == Outcome::Default && matches!(report.family, Family::Select | Family::Merge)
+        };
+        if answer.reports.iter().any(is_default) {
+            // A note on a result that no policy gives names the one that comes closest.
+            answer = self.answer_to(&whole, Depth::Headline)?;
+        }
         Ok((resolution(self.snapshot, &answer, question)?, answer))
     }
 

@@ -317,7 +317,7 @@ pub struct Match {
 }
 
 /// What a question about a service is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Granularity {
     /// The service by its name, which is all that callers know of it.
     Service,

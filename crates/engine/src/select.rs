@@ -39,6 +39,7 @@ use crate::kind::{Resolve, SelectKind};
 use crate::ladder::Ladder;
 use crate::snapshot::PolicyId;
 use crate::witness::{Silent, Witness};
+use crate::work;
 
 /// One statement of a policy: its selector lists, or one selector of a list that the kind splits.
 #[derive(Clone, Debug)]
@@ -241,6 +242,7 @@ impl Family for Select {
         witness: &mut W,
         mut sit: impl FnMut(Place, Fit<Specificity>),
     ) {
+        work::step();
         let Some(entry) = self.entry(id) else { return };
         let fitness = self.fitness(entry, question);
         if !fitness.matches() {

@@ -21,15 +21,15 @@ use super::{About, Candidate, Detail, Family, Holds, Outcome, Phrase, Report, Se
 use crate::sentences::{Closest, Could, Doubt, Preference, Rivalry};
 use crate::stamp::edition;
 
-/// How much a report of a decision has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How much a report has, from the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
-    /// Everything.
-    All,
-    /// What was decided and by whom, with a headline that says what was missing.
-    Headline,
-    /// What was decided and by whom: for gates and batches.
+    /// The result and who gives it: only policies that match are looked at.
     Answer,
+    /// The same, with a headline that says what was missing.
+    Headline,
+    /// Everything, also why others do not match.
+    All,
 }
 
 /// Decides a request and reports it.

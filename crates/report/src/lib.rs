@@ -48,9 +48,7 @@ pub use self::drawing::Drawing;
 pub use self::fields::{Field, Overridden, Source, is_within, leaves, one_line};
 pub use self::hierarchy::{AskedPlaces, Places, broken, finished, report as report_places};
 pub use self::invariant::{Breach, Proof, Proved};
-pub use self::merge::{
-    Access, AskedLayers, Look, Vocabulary, Weighed, explain as report_layers, weigh as weigh_layers,
-};
+pub use self::merge::{Access, AskedLayers, Vocabulary, Weighed, explain as report_layers, weigh as weigh_layers};
 pub use self::mutation::{MutationReport, SuggestedTest, Survivor, UNNOTICED, mutated, untested};
 pub use self::phrase::Phrase;
 pub use self::reach::{Reach, ReachCounts, ReachedAction, ReachedEntity, ReachedRow};

@@ -15,21 +15,12 @@ use upheld_model::{Code, Config, Content, Lookup, NodeRef, Object, Policy, Reaso
 use super::fields::set_by;
 use super::sentences::{Closest, Grants, missing_port, other_targets};
 use super::{
-    About, At, Candidate, DecidingRung, DefaultRow, Family, Field, Outcome, Overridden, Phrase, Remark, Report,
+    About, At, Candidate, DecidingRung, DefaultRow, Depth, Family, Field, Outcome, Overridden, Phrase, Remark, Report,
     Sentence, Skipped, Source, brief, each_once,
 };
 use crate::stamp::edition;
 
 pub use self::weigh::{Weighed, weigh};
-
-/// How much is looked into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// What matches: a row among many.
-    Brief,
-    /// Everything, also why others do not match.
-    Full,
-}
 
 /// What the system that a kind belongs to knows beyond the family.
 pub trait Vocabulary: std::fmt::Debug {
@@ -82,7 +73,7 @@ pub struct AskedLayers<'a> {
     /// The part of the subject that calls, where each has policies of its own.
     pub part: Option<u32>,
     /// How much is looked into.
-    pub look: Look,
+    pub depth: Depth,
     /// How many policies that do not match are listed.
     pub skipped: Skipped,
 }
@@ -90,13 +81,18 @@ pub struct AskedLayers<'a> {
 /// Asks and explains. `None` for a kind that has no such facet.
 pub fn explain(asked: &AskedLayers<'_>) -> Option<Report> {
     let question = asked.question()?;
-    // Why others do not match is for those who look closely.
-    let ruling = match asked.look {
-        // The headline may name the one that comes closest.
-        Look::Full => Ruling::nearest(asked.merge, &question, asked.skipped.most().max(1), |_, _, distance| distance),
-        Look::Brief => Ruling::matched(asked.merge, &question),
+    let closest = |most: usize| Ruling::nearest(asked.merge, &question, most.max(1), |_, _, distance| distance);
+    let ruling = match asked.depth {
+        Depth::All => closest(asked.skipped.most()),
+        Depth::Answer | Depth::Headline => {
+            let matched = Ruling::matched(asked.merge, &question);
+            // Where nothing matches, the headline names what comes closest.
+            let is_enough = asked.depth == Depth::Answer || !matched.candidates.is_empty();
+            if is_enough { matched } else { closest(0) }
+        }
     };
-    Some(Reporter { asked, question, ruling: &ruling }.report().with_skipped(asked.skipped))
+    let listed = if asked.depth == Depth::All { asked.skipped } else { Skipped::AtMost(0) };
+    Some(Reporter { asked, question, ruling: &ruling }.report().with_skipped(listed))
 }
 
 struct Reporter<'a> {
@@ -334,7 +330,7 @@ impl Reporter<'_> {
                 let closest = closest
                     .map(|closest| Closest { policy: self.policy_name(closest.entry), because: self.why(closest) });
                 let means = (means != "no policy of this kind matches").then(|| means.to_owned());
-                let policies = self.asked.merge.policies().count();
+                let policies = self.asked.merge.len();
                 Sentence::NoneMatches { kind, about, means, policies, closest, grants }
             }
         }

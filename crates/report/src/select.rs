@@ -64,16 +64,16 @@ pub fn explain(asked: &AskedPair<'_>) -> Option<Report> {
     };
     let question =
         Question { source: asked.source.map(|end| end.parts), destination: asked.destination.map(|end| end.parts) };
-    let most = if asked.depth == Depth::Answer { 0 } else { asked.skipped.most() };
-    let ruling = ruled(select, &question, most);
+    let most = if asked.depth == Depth::All { asked.skipped.most() } else { 0 };
+    let ruling = ruled(select, &question, (asked.depth, most));
     Some(Reporter { asked, kind, choices, select, ruling: &ruling }.report().with_skipped(Skipped::AtMost(most)))
 }
 
 /// What becomes of a question, with so many of the policies that do not match; the index is enough where none is wanted.
-fn ruled(select: &Select, question: &Question<'_>, most: usize) -> Ruling<Select> {
+fn ruled(select: &Select, question: &Question<'_>, (depth, most): (Depth, usize)) -> Ruling<Select> {
     let matched = (most == 0).then(|| Ruling::matched(select, question));
     // Where nothing matches, the answer names what comes closest.
-    match matched.filter(|ruling| ruling.answer.winner.is_some()) {
+    match matched.filter(|ruling| depth == Depth::Answer || ruling.answer.winner.is_some()) {
         Some(ruling) => {
             let matching: HashSet<EntryId> = ruling.candidates.iter().map(|candidate| candidate.entry).collect();
             ruling.without_others(select.len() - matching.len())

@@ -16,7 +16,7 @@ use upheld_dialects::dialect::{Finding, Listing};
 use upheld_dialects::dialects;
 use upheld_engine::{KindId, PolicyKind};
 use upheld_model::{Code, Diagnostic, Fault, Sym};
-use upheld_report::{At, Family, Field, Overridden, Report};
+use upheld_report::{At, Depth, Family, Field, Overridden, Report};
 
 use super::values::{is_set, leaves};
 use crate::all_pairs::tally;
@@ -116,36 +116,41 @@ struct Tie {
 }
 
 impl Values {
-    /// Asks about all connections of a mesh, once for each class; whether that were not too many.
+    /// Asks about all connections of a mesh, once for each cell; whether that were not too many.
     fn connections(&mut self, world: &World<'_>, kind: KindId, mesh: Sym, asked: &mut usize) -> bool {
         let snapshot = world.snapshot();
         let pairs = tally(snapshot, kind, mesh, &());
         let callers = classes(pairs.callers().map(|(name, class)| (class, snapshot.text(name))));
         let called = classes(pairs.called().map(|(name, class)| (class, name)));
-        *asked += callers.len() * called.len();
+        let (numbered, standings) = pairs.numbered();
+        let mut cells: Vec<Option<(&str, &str, u64)>> = vec![None; standings.len()];
+        for (row, (from, callers)) in &callers {
+            for (column, (to, called)) in &called {
+                let Some(cell) = numbered.get(*row).and_then(|row| row.get(*column)) else { continue };
+                if let Some(cell) = cells.get_mut(*cell as usize) {
+                    cell.get_or_insert((from, to, 0)).2 += callers * called;
+                }
+            }
+        }
+        *asked += cells.len();
         if *asked > MOST {
             return false;
         }
         let options = Options { mesh: Some(snapshot.text(mesh).to_owned()), ..world.options().clone() };
         let here = World::new(snapshot, &options);
         let kind = snapshot.kind(kind).map(|kind| snapshot.text(kind.name).to_owned());
-        for (from, callers) in callers.values() {
-            for (to, called) in called.values() {
-                let words = Words {
-                    kind: kind.clone(),
-                    from: Some((*from).to_owned()),
-                    to: Some((*to).to_owned()),
-                    ..Words::default()
-                };
-                self.ask(&here, &words, callers * called);
-            }
+        for (from, to, count) in cells.into_iter().flatten() {
+            let words =
+                Words { kind: kind.clone(), from: Some(from.to_owned()), to: Some(to.to_owned()), ..Words::default() };
+            self.ask(&here, &words, count);
         }
         true
     }
 
     /// Asks a question that stands for so many.
     fn ask(&mut self, world: &World<'_>, words: &Words, count: u64) {
-        let answer = world.question(words).and_then(|question| world.answer(&question));
+        // Who does not match writes no value here.
+        let answer = world.question(words).and_then(|question| world.answer_to(&question, Depth::Answer));
         for report in answer.iter().flat_map(|answer| &answer.reports) {
             self.add(report, count);
         }

@@ -8,7 +8,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use upheld_dialects::dialects;
-use upheld_engine::{KindId, PolicyId, PolicyKind, Snapshot};
+use upheld_engine::{KindId, PolicyId, PolicyKind, Snapshot, work};
 use upheld_model::{Object, Side as End, Sym};
 use upheld_report::{Depth, Shift, ShiftCounts, Shifts, Size};
 
@@ -64,19 +64,44 @@ impl Compared<'_, '_> {
         let snapshots = [self.before.snapshot(), self.after.snapshot()];
         let is_local = self.same_rules() && self.among.is_none();
         let local = if is_local { Local::of(snapshots, self.causes, kind, mesh) } else { None };
-        let (all, [was, is]) = match local {
-            Some(local) => (Some(local.all), local.sides(progress)),
-            None => (None, snapshots.map(|snapshot| Side::of(snapshot, kind, mesh, progress))),
-        };
+        let mut walked = Walked::default();
+        match local {
+            Some(local) => {
+                walked.counts.compared = local.all;
+                for sides in local.parts(progress) {
+                    self.between_sides(kind, mesh, &sides, Counted::Elsewhere, &mut walked);
+                }
+            }
+            None => {
+                let sides = snapshots.map(|snapshot| Side::of(snapshot, kind, mesh, progress));
+                self.between_sides(kind, mesh, &sides, Counted::Here, &mut walked);
+            }
+        }
+        let Walked { counts, gathered, owners, refused } = walked;
+        let all = Shifts { counts, shifts: gathered.shifts(), owners, ..Shifts::default() };
+        if refused > 0 {
+            let because = format!("{kind} has no answer for one of their ends");
+            return all.with(not_compared(Size::Connections(refused).text(), because));
+        }
+        all
+    }
+
+    /// What is otherwise between two sides.
+    fn between_sides(&self, kind: &str, mesh: &str, [was, is]: &[Side<'_>; 2], counted: Counted, walked: &mut Walked) {
         // Under other rules the same policy may come to something else.
-        let same = if self.same_rules() { was.same_as(&is) } else { Vec::new() };
+        let same = if self.same_rules() { Side::alike(was, is) } else { [Vec::new(), Vec::new()] };
+        let [was_same, is_same] = &same;
+        let is_same = |old: u32, new: u32| {
+            let old = was_same.get(old as usize).copied().flatten();
+            old.is_some() && old == is_same.get(new as usize).copied().flatten()
+        };
         let is_chosen = |end: End| move |name: &str| self.among.is_none_or(|among| (among.fits)(mesh, end, name));
         let callers = Joint::of(was.pairs.callers(), is.pairs.callers(), is_chosen(End::Source));
         let called = Joint::of(was.pairs.called(), is.pairs.called(), is_chosen(End::Destination));
-        let compared = all.unwrap_or(callers.both * called.both);
-        let mut counts = match all {
-            Some(_) => ShiftCounts { compared, ..ShiftCounts::default() },
-            None => ShiftCounts {
+        let compared = callers.both * called.both;
+        walked.counts += match counted {
+            Counted::Elsewhere => ShiftCounts::default(),
+            Counted::Here => ShiftCounts {
                 compared,
                 // Two things of one name are one, so that there may be more on both sides than on one.
                 began: (callers.after * called.after).saturating_sub(compared),
@@ -84,20 +109,18 @@ impl Compared<'_, '_> {
                 ..ShiftCounts::default()
             },
         };
-        // Layers of the same policies may come to different results in different cells; a winner alone is always the same.
-        let mut cells: BTreeMap<Cell, Connections<'_>> = BTreeMap::new();
-        let layered = was.pairs.is_layered() || is.pairs.is_layered();
+        let mut cells: BTreeMap<(u32, u32), Connections<'_>> = BTreeMap::new();
         // There may be millions of cells, so lists and not maps are walked.
         let columns: Vec<(&(usize, usize), &Vec<&str>)> = called.classes.iter().collect();
         for (row, ((was_row, is_row), from)) in callers.classes.iter().enumerate() {
             let (was_row, is_row) = (was.row(*was_row), is.row(*is_row));
-            for (column, ((was_column, is_column), to)) in columns.iter().enumerate() {
+            work::steps(columns.len() as u64);
+            for ((was_column, is_column), to) in &columns {
                 let (old, new) = (standing_at(was_row, *was_column), standing_at(is_row, *is_column));
-                if same.get(old as usize).copied().flatten() == Some(new) {
+                if is_same(old, new) {
                     continue;
                 }
-                let cell = if layered { Cell::One(row, column) } else { Cell::Alike(old, new) };
-                cells.entry(cell).or_insert_with(|| Connections::first(from, to)).add(row, from, to, self.owners);
+                cells.entry((old, new)).or_insert_with(|| Connections::first(from, to)).add(row, from, to, self.owners);
             }
         }
         let [before, after] =
@@ -110,8 +133,7 @@ impl Compared<'_, '_> {
             among: None,
         };
         let owned = self.owned(mesh, &callers);
-        let mut owners: BTreeMap<Option<String>, u64> = BTreeMap::new();
-        let (mut gathered, mut refused) = (Gathered::default(), 0_u64);
+        let Walked { counts, gathered, owners, refused } = walked;
         for Connections { count, from, to, rows } in cells.into_values() {
             let words = Words {
                 kind: Some(kind.to_owned()),
@@ -120,7 +142,7 @@ impl Compared<'_, '_> {
                 ..Words::default()
             };
             let Some(shifts) = here.asked(&words, Size::Connections(count)) else {
-                refused += count;
+                *refused += count;
                 continue;
             };
             if !shifts.is_empty() {
@@ -135,12 +157,6 @@ impl Compared<'_, '_> {
                 gathered.add(shift);
             }
         }
-        let all = Shifts { counts, shifts: gathered.shifts(), owners, ..Shifts::default() };
-        if refused > 0 {
-            let because = format!("{kind} has no answer for one of their ends");
-            return all.with(not_compared(Size::Connections(refused).text(), because));
-        }
-        all
     }
 
     /// How many callers of each class are whose, if that is counted.
@@ -180,13 +196,23 @@ impl Compared<'_, '_> {
     }
 }
 
-/// What is asked once for all connections that it stands for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Cell {
-    /// All with one winner before and one after.
-    Alike(u32, u32),
-    /// All of a class of callers and a class of those called.
-    One(usize, usize),
+/// What was found so far under one kind in one mesh.
+#[derive(Default)]
+struct Walked {
+    counts: ShiftCounts,
+    gathered: Gathered,
+    owners: BTreeMap<Option<String>, u64>,
+    /// Connections that one side has no answer for.
+    refused: u64,
+}
+
+/// Where the connections are counted that are compared.
+#[derive(Clone, Copy)]
+enum Counted {
+    /// With those that are looked at: these are all.
+    Here,
+    /// For all of them together.
+    Elsewhere,
 }
 
 /// Connections that are asked about once.
@@ -221,14 +247,18 @@ impl<'n> Connections<'n> {
 fn concerns(causes: &Causes<'_>, snapshots: [&Snapshot; 2], kind: &str) -> bool {
     let governed = |name: &str| {
         let mut all = snapshots.into_iter().flat_map(|snapshot| {
-            let kinds =
-                snapshot.kinds().iter().filter(|(_, kind)| kind.merge().is_none() && kind.hierarchy().is_none());
+            let kinds = snapshot.kinds().iter().filter(|(_, kind)| kind.hierarchy().is_none());
             kinds.map(|(_, kind)| (snapshot.text(kind.name), snapshot.text(kind.governs)))
         });
-        all.any(|(own, governs)| governs == name && own != kind)
+        all.any(|(own, governs)| governs == name && own != kind) && !is_object(snapshots, name)
     };
     let own = snapshots.into_iter().flat_map(kinds).find(|(name, _)| *name == kind).map(|(_, governs)| governs);
     own.is_some_and(|own| causes.has_kind(own)) || causes.kinds().any(|name| !governed(name))
+}
+
+/// Whether documents of a type are objects: others may refer to them, also where they are policies.
+pub(super) fn is_object(snapshots: [&Snapshot; 2], name: &str) -> bool {
+    snapshots.into_iter().any(|snapshot| snapshot.objects().has_kind(name, snapshot.symbols()))
 }
 
 /// Kinds of policies about connections that have any, and the type of their documents.
@@ -272,10 +302,6 @@ impl<'s> Named<'s> {
     fn called(&self) -> Vec<(&str, usize)> {
         self.pairs.iter().flat_map(Pairs::called).collect()
     }
-
-    fn is_layered(&self) -> bool {
-        self.pairs.as_ref().is_some_and(Pairs::is_layered)
-    }
 }
 
 impl<'s> Side<'s> {
@@ -294,19 +320,26 @@ impl<'s> Side<'s> {
         self.cells.get(row).map_or(&[], |row| row)
     }
 
-    /// For each of who stands here, who stands there if nothing about them changed.
-    fn same_as(&self, other: &Self) -> Vec<Option<u32>> {
-        let theirs: FxHashMap<(Vec<Unchanged<'_>>, Option<bool>), u32> = (0..)
-            .zip(&other.standings)
-            .filter_map(|(number, standing)| Some(((other.unchanged(standing)?, standing.granted), number)))
-            .collect();
-        let same = |standing: &Standing| theirs.get(&(self.unchanged(standing)?, standing.granted)).copied();
-        self.standings.iter().map(same).collect()
-    }
-
-    /// Policies by what they are called and what they say.
-    fn unchanged(&self, standing: &Standing) -> Option<Vec<Unchanged<'s>>> {
-        standing.policies.iter().map(|policy| Unchanged::of(self.snapshot, *policy)).collect()
+    /// For each cell of either side a number that cells share where the same policies stand that say the same.
+    fn alike(was: &Self, is: &Self) -> [Vec<Option<u32>>; 2] {
+        let mut known: FxHashMap<(Vec<Unchanged<'_>>, Option<bool>), u32> = FxHashMap::default();
+        [was, is].map(|side| {
+            let mut said: FxHashMap<PolicyId, Unchanged<'_>> = FxHashMap::default();
+            let mut number = |standing: &Standing| {
+                let mut says = |policy: &PolicyId| {
+                    if let Some(known) = said.get(policy) {
+                        return Some(*known);
+                    }
+                    let unchanged = Unchanged::of(side.snapshot, *policy)?;
+                    said.insert(*policy, unchanged);
+                    Some(unchanged)
+                };
+                let policies = standing.policies.iter().map(&mut says).collect::<Option<Vec<_>>>()?;
+                let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
+                Some(*known.entry((policies, standing.granted)).or_insert(next))
+            };
+            side.standings.iter().map(&mut number).collect()
+        })
     }
 }
 
@@ -315,7 +348,7 @@ fn standing_at(row: &[u32], column: usize) -> u32 {
 }
 
 /// A policy as it is called, with the fingerprint of its document.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Unchanged<'s> {
     name: &'s str,
     says: upheld_engine::digest::Fingerprint,

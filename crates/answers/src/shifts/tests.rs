@@ -1,5 +1,7 @@
 //! Laws: what changes is listed if and only if asking differs, counts are exact, and every example does what is said of it.
 
+mod touched;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;

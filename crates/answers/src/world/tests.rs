@@ -1,5 +1,7 @@
 //! Every question, on a few documents.
 
+mod costs;
+
 use serde_json::{Value as Json, from_value, json};
 use upheld_governance::Outcome;
 use upheld_loader::load::{Loaded, load};

@@ -1,6 +1,10 @@
 //! What there is besides plain objects and policies: scopes, ends of connections, services, and who is attached to what.
 
-use upheld_engine::{Granularity, KindId, PolicyId, Snapshot};
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxHashMap;
+use upheld_engine::{Granularity, KindId, PolicyId, Snapshot, work};
 use upheld_model::{Diagnostic, NodeRef, Policy, Sym, TagSet};
 
 use crate::identity::Identity;
@@ -24,7 +28,7 @@ pub trait Inventory {
     }
 
     /// Everything that calls and can be called in such a scope.
-    fn ends(&self, _snapshot: &Snapshot, _scope: Sym, _each: Granularity) -> Option<Ends> {
+    fn ends(&self, _snapshot: &Snapshot, _scope: Sym, _each: Granularity) -> Option<Arc<Ends>> {
         None
     }
 
@@ -60,7 +64,25 @@ pub trait Inventory {
     }
 
     /// What a kind of layers comes to for the pairs of such a scope; `None` for other kinds.
-    fn layered_cells(&self, _snapshot: &Snapshot, _kind: KindId, _scope: Sym) -> Option<LayeredCells> {
+    fn layered_cells(
+        &self,
+        _snapshot: &Snapshot,
+        _kind: KindId,
+        _scope: Sym,
+        _among: &SomePairs,
+    ) -> Option<LayeredCells> {
+        None
+    }
+
+    /// Whom some policies under a kind of layers can change something for, if they alone come, go or say something else; `None` if that could
+    /// be anybody.
+    fn layered_reach(
+        &self,
+        _snapshot: &Snapshot,
+        _kind: KindId,
+        _scope: Sym,
+        _is_meant: &dyn Fn(&Policy) -> bool,
+    ) -> Option<LayeredReach> {
         None
     }
 
@@ -71,6 +93,11 @@ pub trait Inventory {
 
     /// The proxies that a policy is attached to, and how many there are.
     fn attached(&self, _snapshot: &Snapshot, _policy: PolicyId) -> Option<(Vec<String>, usize)> {
+        None
+    }
+
+    /// The same proxies in classes that no policy of its kind can tell apart: the first of each by name, and how many they are.
+    fn attached_classes(&self, _snapshot: &Snapshot, _policy: PolicyId) -> Option<Vec<(String, u64)>> {
         None
     }
 }
@@ -85,12 +112,72 @@ pub enum Listing {
 }
 
 /// Everything that calls and can be called.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ends {
     /// Who calls, with the tags of each part.
     pub callers: Vec<(Sym, Vec<TagSet>)>,
     /// Who is called.
     pub called: Vec<(String, Vec<TagSet>)>,
+    /// Places in both lists, by the tags that stand there; made where somebody looks.
+    by_tag: OnceLock<[Tagged; 2]>,
+}
+
+/// Who has which tag, and whose tags are not all known.
+#[derive(Debug, Default)]
+struct Tagged {
+    having: FxHashMap<(Sym, Sym), Vec<usize>>,
+    unknown: Vec<usize>,
+}
+
+impl Ends {
+    /// Some callers and some called ones.
+    pub fn new(callers: Vec<(Sym, Vec<TagSet>)>, called: Vec<(String, Vec<TagSet>)>) -> Self {
+        Self { callers, called, by_tag: OnceLock::new() }
+    }
+
+    /// Those who have one of some tags, or may have it; everybody where no tags are named.
+    #[must_use]
+    pub fn having(&self, source: Option<&[(Sym, Sym)]>, destination: Option<&[(Sym, Sym)]>) -> Self {
+        let [callers, called] = self.by_tag.get_or_init(|| {
+            let callers = Tagged::of(self.callers.iter().map(|(_, parts)| parts));
+            [callers, Tagged::of(self.called.iter().map(|(_, parts)| parts))]
+        });
+        let (callers, called) =
+            (callers.places(source, self.callers.len()), called.places(destination, self.called.len()));
+        Self::new(
+            callers.into_iter().filter_map(|place| self.callers.get(place).cloned()).collect(),
+            called.into_iter().filter_map(|place| self.called.get(place).cloned()).collect(),
+        )
+    }
+}
+
+impl Tagged {
+    fn of<'p>(ends: impl Iterator<Item = &'p Vec<TagSet>>) -> Self {
+        let mut all = Self::default();
+        for (place, parts) in ends.enumerate() {
+            work::step();
+            if parts.iter().any(TagSet::has_unknown) {
+                all.unknown.push(place);
+            }
+            for tag in parts.iter().flat_map(TagSet::as_slice) {
+                let Some(value) = tag.value else { continue };
+                let known = all.having.entry((tag.key, value)).or_default();
+                if known.last() != Some(&place) {
+                    known.push(place);
+                }
+            }
+        }
+        all
+    }
+
+    fn places(&self, tags: Option<&[(Sym, Sym)]>, all: usize) -> Vec<usize> {
+        let Some(tags) = tags else { return (0..all).collect() };
+        let known = tags.iter().filter_map(|tag| self.having.get(tag)).flatten();
+        let mut places: Vec<usize> = known.chain(&self.unknown).copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
 }
 
 /// Pairs under a kind of layers, in cells with one answer: a class of callers and a class of those called.
@@ -100,8 +187,55 @@ pub struct LayeredCells {
     pub callers: Vec<(Sym, usize)>,
     /// Who is called, each with its class.
     pub called: Vec<(String, usize)>,
-    /// What each cell comes to, by class of callers, then by class of those called.
-    pub rows: Vec<Vec<LayeredStanding>>,
+    /// The cell of each pair, by class of callers, then by class of those called.
+    pub rows: Vec<Vec<u32>>,
+    /// What each cell comes to: all its pairs get the same answer.
+    pub cells: Vec<LayeredStanding>,
+}
+
+/// Proxies by name.
+pub type ProxyNames = BTreeSet<String>;
+
+/// Some of the ends of connections.
+#[derive(Clone, Debug, Default)]
+pub enum Chosen {
+    /// All of them.
+    #[default]
+    All,
+    /// Those at these proxies.
+    At(ProxyNames),
+    /// All others.
+    Elsewhere(ProxyNames),
+}
+
+impl Chosen {
+    /// Whether an end is one of them; one that is at no proxy is elsewhere.
+    pub fn has(&self, proxy: Option<&str>) -> bool {
+        let among = |names: &ProxyNames| proxy.is_some_and(|proxy| names.contains(proxy));
+        match self {
+            Self::All => true,
+            Self::At(names) => among(names),
+            Self::Elsewhere(names) => !among(names),
+        }
+    }
+}
+
+/// Some connections: those from some callers to some who are called.
+#[derive(Clone, Debug, Default)]
+pub struct SomePairs {
+    /// Who calls.
+    pub callers: Chosen,
+    /// Who is called.
+    pub called: Chosen,
+}
+
+/// Whom policies under a kind of layers can change something for.
+#[derive(Clone, Debug, Default)]
+pub struct LayeredReach {
+    /// Those who call.
+    pub callers: ProxyNames,
+    /// Those who are called.
+    pub called: ProxyNames,
 }
 
 /// What layers come to.

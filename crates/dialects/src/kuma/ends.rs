@@ -179,6 +179,13 @@ pub fn services(snapshot: &Snapshot) -> Vec<Service> {
     Named::of(snapshot).services.clone()
 }
 
+/// The service that a tag names in a mesh.
+pub fn service_tagged(snapshot: &Snapshot, mesh: Sym, key: &str, value: &str) -> Option<Service> {
+    let symbols = snapshot.symbols();
+    let service = Service { mesh, tag: symbols.get(key)?, name: symbols.get(value)? };
+    Named::of(snapshot).has_service(service).then_some(service)
+}
+
 /// What a proxy offers under one of some tags: each tag with the name of the service.
 fn offered(proxy: &Object, tags: &[Sym]) -> impl Iterator<Item = (Sym, Sym)> {
     let parts = proxy.parts.iter().filter(|part| part.role != Role::Outbound);

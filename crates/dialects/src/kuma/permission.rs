@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use upheld_engine::Snapshot;
-use upheld_engine::merge::{About, CallerFact, Layered, Merged};
+use upheld_engine::merge::{About, CallerFact, Entry, Layered, Merged};
 use upheld_model::tree::Value;
 use upheld_model::{Config, Facet, Lookup, Object, Role, Sym};
 
@@ -114,7 +114,12 @@ impl Lists {
             return Self::default();
         }
         let slots = rules.merge.policies().map(|(slot, _)| slot);
-        let entries = slots.flat_map(|slot| rules.merge.entries_of(slot, Facet::Inbound)).map(|(_, entry)| entry);
+        Self::among(slots.flat_map(|slot| rules.merge.entries_of(slot, Facet::Inbound)).map(|(_, entry)| entry))
+    }
+
+    /// All items of some entries of a kind that permits.
+    pub fn among<'m>(entries: impl Iterator<Item = &'m Entry>) -> Self {
+        let entries = entries.filter(|entry| entry.facet == Facet::Inbound);
         let lists = entries.flat_map(|entry| LISTS.into_iter().filter_map(|list| entry.config.get(list)));
         let mut known = BTreeSet::new();
         let items = lists.flat_map(|list| list.items()).filter(|item| {

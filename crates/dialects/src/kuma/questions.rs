@@ -8,7 +8,7 @@ use upheld_engine::Snapshot;
 use upheld_model::{Diagnostic, Fault, PolicyContent};
 use upheld_report::Answer;
 
-pub(super) use self::whole_mesh::layered_cells;
+pub(super) use self::whole_mesh::{layered_cells, layered_reach};
 use super::ends::proxies;
 use crate::dialect::dialects;
 use crate::question::{Asked, Refused, Thing};

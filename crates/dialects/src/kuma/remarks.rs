@@ -7,6 +7,7 @@ use upheld_engine::merge::{About, Merged};
 use upheld_model::layers::Unresolved;
 use upheld_model::tree::Value;
 use upheld_model::{Facet, Fault, Lookup, Object, Role, Sym};
+use upheld_report::Depth;
 
 use super::edition::Edition;
 use super::permission::{self, Enforcement};
@@ -14,15 +15,6 @@ use super::resources::Dataplane;
 use super::rules::Rules;
 use super::subsets::{self, Client, Grouping, Limits, Negations, Subset, cells_with, exact_items};
 use crate::document::Resource;
-
-/// How much is looked into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
-    /// What is cheap to know, for a row among many.
-    Brief,
-    /// Everything, for one question.
-    Full,
-}
 
 /// Something worth knowing.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,11 +35,11 @@ impl Remark {
 }
 
 /// All remarks about an answer.
-pub fn of(rules: &Rules<'_>, lookup: &Lookup<'_>, object: &Object, about: About<'_>, detail: Detail) -> Vec<Remark> {
+pub fn of(rules: &Rules<'_>, lookup: &Lookup<'_>, object: &Object, about: About<'_>, depth: Depth) -> Vec<Remark> {
     let mut remarks = dangling(rules, object);
     remarks.extend(without_mutual_tls(rules, object));
     remarks.extend(about.part().and_then(|part| not_ready(rules, object, part)));
-    if let (Detail::Full, About::Client { part, tags }) = (detail, about) {
+    if let (Depth::All, About::Client { part, tags }) = (depth, about) {
         let text = |symbol| lookup.text(symbol).to_owned();
         let known = tags.as_slice().iter().filter_map(|tag| Some((text(tag.key), text(tag.value?))));
         remarks.extend(listing_differs(rules, object, part, &known.collect()));
@@ -59,7 +51,7 @@ pub fn of(rules: &Rules<'_>, lookup: &Lookup<'_>, object: &Object, about: About<
 pub fn dangling(rules: &Rules<'_>, object: &Object) -> Vec<Remark> {
     let text = |symbol| rules.snapshot.text(symbol);
     let mut remarks = Vec::new();
-    for (_, attached) in rules.merge.policies() {
+    for attached in rules.merge.dangling() {
         let Some(policy) = rules.snapshot.policy(attached.policy) else { continue };
         for dangling in attached.dangling.iter() {
             if !dangling.conditions.iter().all(|condition| holds(*condition, &object.facts)) {

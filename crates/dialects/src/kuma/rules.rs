@@ -42,6 +42,8 @@ pub struct Rules<'s> {
     pub merge: &'s Merge,
     /// The edition in force.
     pub edition: Edition,
+    /// Where they are.
+    scope: Sym,
     /// The mesh as an object, if a document describes it.
     mesh: Option<ObjectId>,
 }
@@ -97,8 +99,13 @@ impl<'s> Rules<'s> {
     pub fn of(snapshot: &'s Snapshot, id: KindId, mesh: Sym) -> Option<Self> {
         let kind = snapshot.kind(id)?;
         let merge = snapshot.merge(id, mesh)?;
-        let mesh = mesh_object(snapshot, mesh);
-        Some(Self { snapshot, id, kind, merge, edition: edition(snapshot), mesh })
+        let (scope, mesh) = (mesh, mesh_object(snapshot, mesh));
+        Some(Self { snapshot, id, kind, merge, edition: edition(snapshot), scope, mesh })
+    }
+
+    /// The mesh.
+    pub fn scope(&self) -> Sym {
+        self.scope
     }
 
     /// The same kind with other policies.

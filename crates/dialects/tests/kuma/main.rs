@@ -4,6 +4,7 @@
 
 mod answers;
 mod asked;
+mod attached;
 mod callers;
 mod findings;
 mod generations;

@@ -2,7 +2,7 @@
 //! writes a schematic `conf`, policies have `default`.
 
 use serde_json::{Value as Json, json};
-use upheld_dialects::kuma::remarks::{self, Detail};
+use upheld_dialects::kuma::remarks;
 use upheld_dialects::kuma::rules::{Rules, kinds};
 use upheld_dialects::kuma::view;
 use upheld_engine::merge::{About, Merged, Question, Subject, Target};
@@ -10,6 +10,7 @@ use upheld_engine::{ObjectId, Ruling};
 use upheld_loader::load::{Loaded, load};
 use upheld_loader::{Format, Input};
 use upheld_model::{Fault, Object, TagSet};
+use upheld_report::Depth;
 
 const PROXY: &str = "
 type: Mesh
@@ -259,6 +260,6 @@ fn a_permission_without_mutual_tls_is_told_to_have_no_effect() {
     let about = About::Client { part: 0, tags: &TagSet::default() };
     let answer = Ruling::explain(rules.merge, &Question { subject: Subject::of(proxy), about }).answer;
     assert_eq!(answer.entries.len(), 1);
-    let found = remarks::of(&rules, &lookup, proxy, about, Detail::Full);
+    let found = remarks::of(&rules, &lookup, proxy, about, Depth::All);
     assert!(found.iter().any(|remark| remark.fault == Fault::NoEffect), "{found:?}");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use upheld_dialects::dialect::LayeredStanding;
+use upheld_dialects::dialect::{LayeredStanding, SomePairs};
 use upheld_dialects::dialects;
 use upheld_engine::{Granularity, KindId};
 use upheld_loader::load::{Choices, Loaded};
@@ -53,7 +53,9 @@ type Pair = (String, String, BTreeSet<String>, Option<bool>);
 fn pairs(loaded: &Loaded, name: &str) -> Vec<Pair> {
     let (snapshot, kind) = (&loaded.snapshot, kind(loaded, name));
     let mesh = snapshot.symbols().get("default").expect("the mesh");
-    let cells = dialects().find_map(|dialect| dialect.layered_cells(snapshot, kind, mesh)).expect("cells");
+    let cells = dialects()
+        .find_map(|dialect| dialect.layered_cells(snapshot, kind, mesh, &SomePairs::default()))
+        .expect("cells");
     let ends = dialects().find_map(|dialect| dialect.ends(snapshot, mesh, Granularity::Inbound)).expect("ends");
     let callers: Vec<_> = cells.callers.iter().map(|(name, _)| *name).collect();
     let called: Vec<_> = cells.called.iter().map(|(label, _)| label.clone()).collect();
@@ -62,7 +64,7 @@ fn pairs(loaded: &Loaded, name: &str) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (from, caller) in &cells.callers {
         for (to, called) in &cells.called {
-            let LayeredStanding { policies, granted } = &cells.rows[*caller][*called];
+            let LayeredStanding { policies, granted } = &cells.cells[cells.rows[*caller][*called] as usize];
             let policies = policies.iter().map(|id| snapshot.text(snapshot.policy(*id).expect("a policy").name));
             pairs.push((snapshot.text(*from).to_owned(), to.clone(), policies.map(str::to_owned).collect(), *granted));
         }

@@ -23,8 +23,6 @@ use smol_str::SmolStr;
 use forms::{Decoding, Forms};
 use steps::{Dots, Step};
 
-use crate::work;
-
 /// Why a path cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BadPath {
@@ -235,6 +233,7 @@ fn decode(path: &str) -> Result<String, BadPath> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::work;
 
     fn all(path: &str, wanted: PathReading) -> Result<Vec<String>, BadPath> {
         let mut room = Readings::default();

@@ -10,6 +10,7 @@ use super::family::{About, CallerFact, CallerFit, Question};
 use super::index::{Entry, Merge, ResolvedReach};
 use super::targets::Target;
 use crate::partition::{CellTable, Partition, Visible, VisibleTags};
+use crate::work;
 
 /// Questions in cells with equal answers, for some kinds at once.
 #[derive(Clone, Debug)]
@@ -69,10 +70,13 @@ pub struct Abouts {
 impl Abouts {
     /// No classes yet; told apart is what policies of these indexes can tell apart.
     pub fn new<'m>(merges: impl IntoIterator<Item = &'m Merge>) -> Self {
+        Self::of_entries(merges.into_iter().flat_map(|merge| merge.entries.iter().flatten()).map(|entry| &**entry))
+    }
+
+    /// The same for some entries.
+    pub fn of_entries<'m>(entries: impl IntoIterator<Item = &'m Entry>) -> Self {
         let mut looks = Looks::default();
-        for entry in merges.into_iter().flat_map(|merge| merge.entries.iter().flatten()) {
-            looks.add(entry);
-        }
+        entries.into_iter().for_each(|entry| looks.add(entry));
         Self { looks, table: CellTable::default() }
     }
 
@@ -111,6 +115,7 @@ enum SeenAbout {
 
 impl Looks {
     fn add(&mut self, entry: &Entry) {
+        work::step();
         let tags = match entry.facet {
             Facet::Clients => &mut self.clients,
             Facet::Whole | Facet::Objects | Facet::Services | Facet::Inbound => &mut self.services,

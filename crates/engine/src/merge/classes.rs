@@ -2,11 +2,12 @@
 
 use rustc_hash::FxHashSet;
 use upheld_model::layers::{Audience, Condition};
-use upheld_model::{Role, Sym, TagSet, Want};
+use upheld_model::{Facet, Role, Sym, TagSet, Want};
 
 use super::audience::{Need, Subject};
 use super::index::Merge;
 use crate::partition::{CellTable, Partition, Visible, VisibleTags};
+use crate::work;
 
 /// Subjects in cells with equal answers to every question about them, for some kinds at once. Of each class something is
 /// kept that stands for its first subject: the subject itself, or its place in a list.
@@ -24,6 +25,17 @@ impl<R> Classes<R> {
         let mut sees = Sees::default();
         for audience in merges.into_iter().flat_map(|merge| merge.audiences().iter()) {
             sees.add(audience);
+        }
+        Self::seeing(sees)
+    }
+
+    /// The same, for questions about some facets: who says nothing about them tells nobody apart.
+    pub fn about<'m>(merges: impl IntoIterator<Item = &'m Merge>, facets: &[Facet]) -> Self {
+        let mut sees = Sees::default();
+        for merge in merges {
+            let speaks = |slot: &u32| facets.iter().any(|facet| merge.entries_of(*slot, *facet).next().is_some());
+            let slots = merge.policies().map(|(slot, _)| slot).filter(speaks);
+            slots.flat_map(|slot| merge.audiences().of(slot)).for_each(|audience| sees.add(audience));
         }
         Self::seeing(sees)
     }
@@ -123,6 +135,7 @@ pub struct Seen {
 impl Sees {
     /// Looks at what an audience looks at, too.
     pub fn add(&mut self, audience: &Audience) {
+        work::step();
         for condition in &audience.conditions {
             match *condition {
                 Condition::Is(key, value) => self.facts.add(key, Want::Exactly(value)),

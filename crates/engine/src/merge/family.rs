@@ -9,6 +9,7 @@ use super::index::{Column, Entry, Merge, ResolvedReach, Separation};
 use super::targets::Target;
 use crate::ask::{EntryId, Family, Fit, Hit, Place};
 use crate::witness::Witness;
+use crate::work;
 
 /// What is asked: one facet of a subject.
 #[derive(Clone, Copy, Debug)]
@@ -142,6 +143,7 @@ impl Family for Merge {
         witness: &mut W,
         mut sit: impl FnMut(Place, Fit<()>),
     ) {
+        work::step();
         let Some(entry) = self.entry(id).filter(|entry| entry.facet == question.about.facet()) else { return };
         if let Err((distance, why)) = self.attached(entry, question) {
             witness.miss(id, distance, || why);

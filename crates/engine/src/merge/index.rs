@@ -113,6 +113,8 @@ pub struct Merge {
     pub(super) referring: Buckets<(Sym, Option<(Sym, Sym)>), EntryId>,
     /// The places of names and titles in the order of all, by slot. They move when a policy comes in, so entries do not have them.
     pub(super) names: Order,
+    /// Those with references that mean nothing, by name.
+    pub(super) dangling: Order,
     pub(super) titles: Order,
     /// Slots and ids that nobody has.
     pub(super) free_slots: Vec<u32>,
@@ -128,6 +130,21 @@ impl Merge {
     /// Its policies with their slots, by name.
     pub fn policies(&self) -> impl Iterator<Item = (u32, &Attached)> {
         self.names.sorted().iter().filter_map(|slot| Some((*slot, self.policy(*slot)?)))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.names.sorted().len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.names.sorted().is_empty()
+    }
+
+    /// Those with references that mean nothing, by name.
+    pub fn dangling(&self) -> impl Iterator<Item = &Attached> {
+        self.dangling.sorted().iter().filter_map(|slot| self.policy(*slot))
     }
 
     /// The policy of a slot, unless it was removed.

@@ -35,6 +35,7 @@ impl Merge {
             entries: Pages::default(),
             referring: Buckets::default(),
             names: Order::default(),
+            dangling: Order::default(),
             titles: Order::default(),
             free_slots: Vec::new(),
             free_entries: Vec::new(),
@@ -168,13 +169,18 @@ impl Merge {
 
     /// Numbers titles and names in the order of their texts.
     fn number_names(&mut self, old: &[u32], new: &[u32], symbols: &Symbols) {
-        let Self { policies, names, titles, .. } = self;
+        let Self { policies, names, titles, dangling, .. } = self;
         let text = |slot: u32, read: fn(&Attached) -> Sym| {
             let policy = policies.get(slot as usize).and_then(Option::as_ref);
             policy.map(|policy| symbols.text(read(policy)))
         };
         let by = |read: fn(&Attached) -> Sym| move |a: u32, b: u32| text(a, read).cmp(&text(b, read));
         names.change(old, new, by(|policy| policy.name));
+        let dangles = |slot: &u32| {
+            policies.get(*slot as usize).and_then(Option::as_ref).is_some_and(|one| !one.dangling.is_empty())
+        };
+        let dangling_now: Vec<u32> = new.iter().copied().filter(dangles).collect();
+        dangling.change(old, &dangling_now, by(|policy| policy.name));
         titles.change(old, new, by(|policy| policy.title));
     }
 }

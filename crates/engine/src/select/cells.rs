@@ -6,6 +6,7 @@ use upheld_model::{Side, Sym, TagSet, Want};
 
 use super::{Question, Select};
 use crate::partition::{CellTable, Partition, Visible, VisibleTags};
+use crate::work;
 
 /// All pairs of some sources and some destinations.
 #[derive(Debug)]
@@ -113,6 +114,7 @@ impl<'o> Ends<'o> {
         let matched = index.all_wants().filter(|(key, _)| sees.is_none_or(|keys| keys.contains(key)));
         let mut visible = Visible::default();
         for (key, want) in matched.chain(granted) {
+            work::step();
             visible.add(key, want);
         }
         Self { visible, table: CellTable::default() }

@@ -12,6 +12,7 @@ use crate::ask::{EntryId, Family, Hit, Scratch, gather, settle};
 use crate::kind::Resolve;
 use crate::snapshot::PolicyId;
 use crate::witness::Silent;
+use crate::work;
 
 /// So many smallest questions of one policy are asked; beyond that, nothing is said about it.
 const MOST_QUESTIONS: usize = 256;
@@ -145,11 +146,14 @@ impl Select {
         let mut asked = 0;
         let mut ranks: Vec<_> = by_rank.into_values().collect();
         ranks.sort_by_key(|meant| meant.first().map(|first| first.policy));
-        for (place, one, rest) in ranks
-            .iter()
-            .flat_map(|meant| meant.iter().enumerate().map(move |(place, one)| (place, one, meant.as_slice())))
-        {
-            for other in rest.iter().skip(place + 1).filter(|other| other.policy != one.policy) {
+        let rivals = ranks.iter().map(|meant| (meant, Rivals::of(meant)));
+        let ones = rivals.flat_map(|(meant, rivals)| {
+            let after = meant.iter().enumerate().map(move |(place, one)| (one, rivals.after(place, one)));
+            after.map(move |(one, places)| (one, places.into_iter().filter_map(|place| meant.get(place))))
+        });
+        for (one, others) in ones {
+            for other in others.filter(|other| other.policy != one.policy) {
+                work::step();
                 let Some(meeting) = Meeting::of(one, other) else { continue };
                 asked += 1;
                 if asked > MOST_JOINS {
@@ -303,6 +307,56 @@ impl Meant {
     fn side(&self, side: Side) -> &[(Sym, Want)] {
         let [source, destination] = &self.wants;
         if side == Side::Source { source } else { destination }
+    }
+}
+
+/// The members of a group by what they want of one tag: those that want different values of it never meet.
+#[derive(Default)]
+struct Rivals {
+    /// The tag that most of them want with one value, with the end that it is of.
+    tag: Option<(Side, Sym)>,
+    by_value: FxHashMap<Sym, Vec<usize>>,
+    /// Those that want no one value of it.
+    open: Vec<usize>,
+}
+
+impl Rivals {
+    fn of(meant: &[Meant]) -> Self {
+        let mut known: FxHashMap<(Side, Sym), usize> = FxHashMap::default();
+        for (one, side) in meant.iter().flat_map(|one| Side::BOTH.map(|side| (one, side))) {
+            for (key, want) in one.side(side) {
+                *known.entry((side, *key)).or_default() += usize::from(matches!(want, Want::Exactly(_)));
+            }
+        }
+        let tag = known.into_iter().max_by_key(|((side, key), count)| (*count, *side, *key));
+        let mut rivals = Self { tag: tag.map(|(tag, _)| tag), ..Self::default() };
+        for (place, one) in meant.iter().enumerate() {
+            match rivals.value(one) {
+                Some(value) => rivals.by_value.entry(value).or_default().push(place),
+                None => rivals.open.push(place),
+            }
+        }
+        rivals
+    }
+
+    fn value(&self, one: &Meant) -> Option<Sym> {
+        let (side, wanted) = self.tag?;
+        one.side(side).iter().find_map(|(key, want)| match want {
+            Want::Exactly(value) if *key == wanted => Some(*value),
+            _ => None,
+        })
+    }
+
+    /// Those after a place that the one there may meet, in order.
+    fn after(&self, place: usize, one: &Meant) -> Vec<usize> {
+        let mut after: Vec<usize> = match self.value(one) {
+            Some(value) => self.by_value.get(&value).into_iter().flatten().copied().collect(),
+            None => self.by_value.values().flatten().copied().collect(),
+        };
+        after.extend(&self.open);
+        after.retain(|known| *known > place);
+        after.sort_unstable();
+        after
     }
 }
 

@@ -1,9 +1,10 @@
 //! Which ends some of the policies can be about: an answer can change only where a changed policy matches.
 
-use upheld_model::{Side, TagSet};
+use upheld_model::{Side, Sym, Symbols, TagSet, Want};
 
 use super::Select;
 use super::index::Postings;
+use crate::ask::EntryId;
 use crate::snapshot::PolicyId;
 
 /// Some of the policies, found by what they want.
@@ -30,6 +31,28 @@ impl Select {
             index.postings(|id| index.lists_of(id).iter().any(|list| own.get(list.index()).copied().unwrap_or(false)))
         });
         Concerned { select: self, postings }
+    }
+}
+
+impl Select {
+    /// Tags of which an end must have one, with a value that is known, to be matched by a policy; nothing if it may do without.
+    pub fn needs(&self, policy: Sym, symbols: &Symbols, side: Side) -> Option<Vec<(Sym, Sym)>> {
+        let index = self.side(side);
+        index.item()?;
+        let mut all = Vec::new();
+        for entry in self.entries_of(policy, symbols).iter().filter_map(|id| self.entry(EntryId::new(*id as usize))) {
+            let [source, destination] = entry.lists;
+            let list = if side == Side::Source { source } else { destination };
+            for (wants, _, _) in index.list(list) {
+                match index.rarest(wants)? {
+                    (key, Want::Exactly(value)) => all.push((key, value)),
+                    (_, Want::Any) => return None,
+                }
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        Some(all)
     }
 }
 

@@ -216,6 +216,11 @@ impl SideIndex {
         self.selector(id).map_or(0, |selector| selector.packed)
     }
 
+    /// The part of a selector that the fewest share; nothing if it wants nothing.
+    pub(super) fn rarest(&self, wants: &[(Sym, Want)]) -> Option<(Sym, Want)> {
+        rarest(wants, |want| self.users.get(want).copied().unwrap_or(0))
+    }
+
     /// The selectors of a list.
     pub(super) fn selectors_of(&self, list: ListId) -> &[SelectorId] {
         self.lists.get(list.index()).and_then(Option::as_ref).map_or(&[], |list| &list.selectors)

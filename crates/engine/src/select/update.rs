@@ -83,7 +83,7 @@ impl Select {
     }
 
     /// The entries of a policy.
-    fn entries_of(&self, name: Sym, symbols: &Symbols) -> &[u32] {
+    pub(super) fn entries_of(&self, name: Sym, symbols: &Symbols) -> &[u32] {
         let sorted = self.ordinals.by_identity();
         let name_of = |id: &u32| self.entries.get(*id as usize).and_then(Option::as_deref).map(|entry| entry.name);
         let text = |id: &u32| name_of(id).map(|name| symbols.text(name));

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use upheld_model::{Id, NodeRef, Object, Pages, Policy, Shards, SourceId, Sym, Symbols};
 
+use crate::work;
+
 /// Type, scope and name.
 pub type Identity = (Sym, Sym, Sym);
 
@@ -99,6 +101,29 @@ impl<T: Described> Roster<T> {
             let (of_kind, of_scope, _) = item.identity();
             (of_kind, of_scope) == (kind, scope)
         })
+    }
+
+    /// Those of a name, whatever their type and scope, in the order of all: one look for each type in each scope.
+    pub fn named(&self, name: Sym, symbols: &Symbols) -> Vec<Id<T>> {
+        let mut found = Vec::new();
+        let mut rest: &[Id<T>] = &self.sorted;
+        while let Some(first) = rest.first().and_then(|id| self.get(*id)) {
+            work::step();
+            let (kind, scope, _) = first.identity();
+            found.extend(self.find((kind, scope, name)));
+            let own = (symbols.text(kind), symbols.text(scope));
+            let is_of_own = |id: &Id<T>| {
+                self.get(*id).map(|item| texts(item, symbols)).is_some_and(|(kind, scope, _)| (kind, scope) <= own)
+            };
+            // Most are the only ones of their scope, or of very many.
+            let mut far = 1;
+            while rest.get(far).is_some_and(is_of_own) {
+                far *= 2;
+            }
+            let near = rest.get(..far).unwrap_or(rest);
+            rest = rest.get(near.partition_point(is_of_own).max(1)..).unwrap_or_default();
+        }
+        found
     }
 
     /// The same as [`Roster::iter`], to be shared.

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use upheld_answers::stamp::line;
 use upheld_answers::{Answer, Question, Supposition, Thing, Words, World};
-use upheld_loader::load::Loaded;
 
 #[cfg(feature = "server")]
 use super::page::page;
-use super::{Asked, Session, ask, print_refused, say};
+use super::{Asked, Session, ask, parsed, print_concerning, print_refused, say};
 use crate::cli::{self, Format};
 use crate::exit::Exit;
+use crate::load;
 #[cfg(feature = "server")]
 use crate::render::print_document;
 use crate::render::text::{Text, text};
@@ -22,12 +22,12 @@ const IN_FULL: usize = 3;
 
 pub(super) fn run(session: &Session<'_>, explain: &cli::Explain) -> Exit {
     let question = &explain.question;
+    if !explain.without.is_empty() {
+        return supposed(session, explain);
+    }
     let Some(Asked { loaded, question: asked, answer }) = ask(session, question, Depth::All) else {
         return Exit::Failed;
     };
-    if !explain.without.is_empty() {
-        return supposed(session, explain, &loaded, &asked);
-    }
     for note in &answer.notes {
         say(note);
     }
@@ -51,34 +51,33 @@ pub(super) fn run(session: &Session<'_>, explain: &cli::Explain) -> Exit {
 }
 
 /// The answer if some policies were not there, over what changes in it.
-fn supposed(session: &Session<'_>, explain: &cli::Explain, loaded: &Loaded, asked: &Question) -> Exit {
+fn supposed(session: &Session<'_>, explain: &cli::Explain) -> Exit {
     let (words, options, screen) = (explain.question.words(), session.options(), &session.screen);
-    let world = World::new(&loaded.snapshot, &options);
+    let requests = explain.question.access.request.as_deref();
+    let Some(asked) = parsed(session, &words, requests) else { return Exit::Failed };
+    let Some(loaded) = session.load_beside(requests) else { return Exit::Failed };
     let supposition =
         Supposition { without: explain.without.clone(), question: Some(words.clone()), ..Supposition::default() };
-    let found =
-        world.suppose(loaded, &supposition).and_then(|found| Ok((found, world.supposing(loaded, &supposition)?)));
-    let (found, after) = match found {
-        Ok((found, after)) => (found, after),
-        Err(refused) => return print_refused(loaded, &refused),
+    let found = match World::new(&loaded.snapshot, &options).suppose(&loaded, &supposition) {
+        Ok(found) => found,
+        Err(refused) => {
+            load::print_warnings(&loaded);
+            return print_refused(&loaded, &refused);
+        }
     };
-    let snapshot = after.as_ref().map_or(&loaded.snapshot, |after| &after.snapshot);
-    let document = found.document(loaded.snapshot.digest());
+    print_concerning(session, &loaded, &found.was);
+    let (document, answer) = (found.document(loaded.snapshot.digest()), &found.told);
     #[cfg(feature = "server")]
     if session.settings.output.value.is_page() {
         print_document(&super::page::supposed(&words, &explain.without, &document, loaded.snapshot.digest()));
         return Exit::Yes;
     }
-    let answer = match World::new(snapshot, &options).answer(asked) {
-        Ok(answer) => answer,
-        Err(refused) => return print_refused(loaded, &refused),
-    };
     match screen.format {
         Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&document),
         Format::Name => print_names(answer.names()),
         Format::Table | Format::Wide => {
             say(&format!("note: as if {} were not there; nothing is written", explain.without.join(", ")));
-            let explained = Explained { session, words: &words, question: asked, answer: &answer };
+            let explained = Explained { session, words: &words, question: &asked, answer };
             let otherwise = found.here.as_ref().map(|here| render::shifts::text(here, screen)).unwrap_or_default();
             screen.print(&text!("{}\n{}", explained.text(), otherwise));
         }

@@ -124,9 +124,6 @@ fn kinds(snapshot: &Snapshot, named: Option<&str>) -> Result<Vec<KindId>, Diagno
     }
 }
 
-/// Who stands, by number; of layers also the class of callers and the class of those called.
-type Key = (u32, Option<(usize, usize)>);
-
 /// Connections with one answer.
 struct Cell<'c> {
     kind: &'c str,
@@ -186,19 +183,17 @@ impl<'w, 's> Walk<'w, 's> {
             let called = classes(pairs.called(), |name| to.fits(tags.of_called(name)));
             let (numbered, standings) = pairs.numbered();
             self.grants |= standings.iter().any(|standing| standing.granted.is_some());
-            // Layers of the same policies may come to different results in different cells; a winner alone is always the same.
-            let mut cells: BTreeMap<Key, (&str, &str, u64)> = BTreeMap::new();
+            let mut cells: BTreeMap<u32, (&str, &str, u64)> = BTreeMap::new();
             for (row, (from, callers)) in &callers {
                 for (column, (to, called)) in &called {
                     let number = numbered.get(*row).and_then(|row| row.get(*column)).copied().unwrap_or(u32::MAX);
-                    let key = (number, pairs.is_layered().then_some((*row, *column)));
-                    cells.entry(key).or_insert((from, to, 0)).2 += callers * called;
+                    cells.entry(number).or_insert((from, to, 0)).2 += callers * called;
                 }
             }
             if cells.len() > MOST {
                 self.cut = Listing::Cut;
             }
-            for ((number, _), (from, to, count)) in cells.into_iter().take(MOST) {
+            for (number, (from, to, count)) in cells.into_iter().take(MOST) {
                 let Some(standing) = standings.get(number as usize) else { continue };
                 let names = names(snapshot, kind, standing);
                 visit(self, Cell { kind: name, mesh, from, to, count, standing, names });

@@ -4,20 +4,33 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use upheld_engine::{ObjectId, Snapshot};
+use upheld_engine::{Granularity, ObjectId, Snapshot};
 use upheld_model::{Object, PolicyContent, Role, Sym};
 
 use super::names::Thing;
 use super::written::Kind;
 use super::{Service, of_type, offered, proxies};
+use crate::dialect::Ends;
 use crate::kuma::SERVICE_TAGS;
 use crate::kuma::resources::ResourceType;
+use crate::kuma::services::Leading;
 
 /// What is known of a snapshot, once somebody asked.
 #[derive(Debug, Default)]
 pub(in crate::kuma) struct Directory {
-    objects: Arc<OnceLock<Named>>,
+    objects: Arc<OfObjects>,
     meshes: OnceLock<Vec<Sym>>,
+}
+
+/// Who calls and who is called in each mesh, each made where somebody asks.
+type EndsOfMeshes = FxHashMap<(Sym, Granularity), OnceLock<Arc<Ends>>>;
+
+/// What objects alone say.
+#[derive(Debug, Default)]
+struct OfObjects {
+    named: OnceLock<Named>,
+    leading: OnceLock<Leading>,
+    ends: OnceLock<EndsOfMeshes>,
 }
 
 impl Directory {
@@ -25,6 +38,31 @@ impl Directory {
     pub(in crate::kuma) fn after(before: &Snapshot, next: &Snapshot) -> Self {
         let known = before.companion::<Self>().filter(|_| next.objects().has_same_items(before.objects()));
         Self { objects: known.map(|known| Arc::clone(&known.objects)).unwrap_or_default(), meshes: OnceLock::new() }
+    }
+
+    /// Which services lead to which proxies.
+    pub(in crate::kuma) fn leading(&self, make: impl FnOnce() -> Leading) -> &Leading {
+        self.objects.leading.get_or_init(make)
+    }
+
+    /// Who calls and who is called in a mesh.
+    pub(in crate::kuma) fn ends(
+        &self,
+        snapshot: &Snapshot,
+        mesh: Sym,
+        each: Granularity,
+        make: impl FnOnce() -> Arc<Ends>,
+    ) -> Arc<Ends> {
+        let all = self.objects.ends.get_or_init(|| {
+            let meshes = meshes(snapshot).into_iter();
+            let each = [Granularity::Service, Granularity::Inbound];
+            meshes.flat_map(|mesh| each.map(|each| ((mesh, each), OnceLock::new()))).collect()
+        });
+        match all.get(&(mesh, each)) {
+            Some(known) => Arc::clone(known.get_or_init(make)),
+            // A mesh that only policies are in, which came since.
+            None => make(),
+        }
     }
 }
 
@@ -64,7 +102,7 @@ pub(super) struct Named {
 impl Named {
     pub(super) fn of(snapshot: &Snapshot) -> Cow<'_, Self> {
         match snapshot.companion::<Directory>() {
-            Some(directory) => Cow::Borrowed(directory.objects.get_or_init(|| Self::new(snapshot))),
+            Some(directory) => Cow::Borrowed(directory.objects.named.get_or_init(|| Self::new(snapshot))),
             None => Cow::Owned(Self::new(snapshot)),
         }
     }
@@ -101,6 +139,11 @@ impl Named {
         places.sort_unstable();
         places.dedup();
         places.into_iter().filter_map(|place| self.things.get(place).copied())
+    }
+
+    /// Whether something offers or calls a service.
+    pub(super) fn has_service(&self, service: Service) -> bool {
+        self.offering.contains_key(&service)
     }
 
     /// The proxies that offer a service, by name.

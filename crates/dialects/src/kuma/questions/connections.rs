@@ -13,8 +13,9 @@ use upheld_report::{Answer, AskedPair, Depth, End, Family, Outcome, Phrase, Repo
 use super::layers::{Layers, MadeUp};
 use crate::kuma;
 use crate::kuma::control_plane::Stamps;
-use crate::kuma::ends::{Connection, Member, connect, proxies};
+use crate::kuma::ends::{Connection, Member, connect};
 use crate::kuma::identity::SPIFFE_ID;
+use crate::kuma::resources::ResourceType;
 use crate::kuma::{remarks, successors, unattached};
 use crate::question::{Asked, Connection as Words};
 
@@ -81,7 +82,7 @@ fn ask(asked: &Asked<'_>, words: &Words, kind: Option<KindId>) -> Result<Grouped
     let skipped = asked.options.skipped;
     let query = Query { snapshot, lookup: &lookup, connection: &connection, depth: asked.depth, skipped };
     let layers = Layers::new(snapshot, &lookup, &connection, kind, identity, &made_up);
-    let layers = layers.requesting_this(words.request.as_ref()).listing(skipped).groups();
+    let layers = layers.requesting_this(words.request.as_ref()).with_depth(asked.depth).listing(skipped).groups();
     let mut groups = query.groups(&kinds);
     groups.extend(layers);
     let groups = merge_same_pairs(groups);
@@ -97,7 +98,12 @@ fn ask(asked: &Asked<'_>, words: &Words, kind: Option<KindId>) -> Result<Grouped
 /// What stands before the flags is a proxy, if there is one of that name.
 fn called_proxy<'q>(snapshot: &Snapshot, words: &'q Words, called: &'q str) -> Cow<'q, str> {
     let name = called.split('#').next().unwrap_or(called);
-    let is_proxy = || proxies(snapshot).any(|(_, proxy)| snapshot.text(proxy.name) == name);
+    let is_proxy = || {
+        let (symbols, objects) = (snapshot.symbols(), snapshot.objects());
+        let named = symbols.get(name).map(|name| objects.named(name, symbols)).unwrap_or_default();
+        let mut kinds = named.into_iter().filter_map(|id| Some(snapshot.text(objects.get(id)?.kind)));
+        kinds.any(|kind| kind == ResourceType::Dataplane.name())
+    };
     if words.to.is_none() && is_proxy() { Cow::Owned(format!("dataplane/{called}")) } else { Cow::Borrowed(called) }
 }
 

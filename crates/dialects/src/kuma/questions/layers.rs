@@ -11,6 +11,7 @@ mod requested;
 mod told;
 mod whole_proxy;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::kuma::SERVICE_TAGS;
@@ -19,7 +20,7 @@ use crate::kuma::kri::Kri;
 use crate::kuma::layered::RULE_MATCHES_TAG;
 use crate::kuma::meta::fact;
 use crate::kuma::permission::{self, Enforcement, Fit, Lists, Verdict};
-use crate::kuma::remarks::{self, Detail};
+use crate::kuma::remarks;
 use crate::kuma::rules::{Rules, kinds};
 use crate::kuma::services::{Leading, are_exclusive};
 use crate::question::HttpRequest;
@@ -31,7 +32,13 @@ use self::callers::{Named, SeenCaller};
 pub(super) use self::made_up::MadeUp;
 use self::told::Told;
 use super::connections::{Group, same_answer_key};
-use upheld_report::{Access, AskedLayers, Look, Phrase, Report, Skipped, Vocabulary};
+use upheld_report::{Access, AskedLayers, Depth, Phrase, Report, Skipped, Vocabulary};
+
+/// What somebody does who calls.
+pub(super) const OUTGOING: [Facet; 2] = [Facet::Objects, Facet::Services];
+
+/// What somebody does who is called.
+pub(super) const INCOMING: [Facet; 2] = [Facet::Clients, Facet::Inbound];
 
 /// Asks for one connection.
 pub(crate) struct Layers<'a> {
@@ -39,7 +46,7 @@ pub(crate) struct Layers<'a> {
     lookup: &'a Lookup<'a>,
     connection: &'a Connection,
     rules: Vec<Rules<'a>>,
-    leading: Leading<'a>,
+    leading: Cow<'a, Leading>,
     /// Whether services are resources only.
     exclusive: bool,
     /// What the identity of a caller is called.
@@ -49,6 +56,8 @@ pub(crate) struct Layers<'a> {
     request: Option<&'a HttpRequest>,
     /// How many policies that do not match are listed.
     skipped: Skipped,
+    /// How much is wanted.
+    depth: Depth,
 }
 
 impl<'a> Layers<'a> {
@@ -63,7 +72,7 @@ impl<'a> Layers<'a> {
     ) -> Self {
         let mut rules = kinds(snapshot, connection.mesh);
         rules.retain(|rules| kind.is_none_or(|kind| rules.id == kind));
-        let leading = Leading::of(snapshot, connection.mesh);
+        let leading = Leading::of(snapshot);
         let exclusive = are_exclusive(snapshot, connection.mesh);
         Self {
             snapshot,
@@ -76,6 +85,7 @@ impl<'a> Layers<'a> {
             made_up,
             request: None,
             skipped: Skipped::default(),
+            depth: Depth::All,
         }
     }
 
@@ -89,24 +99,31 @@ impl<'a> Layers<'a> {
         Self { skipped, ..self }
     }
 
+    /// With no more than is wanted.
+    pub(crate) fn with_depth(self, depth: Depth) -> Self {
+        Self { depth, ..self }
+    }
+
     /// Reports for all pairs of members; pairs with the same answers stand together.
     pub(crate) fn groups(&self) -> Vec<Group> {
         let mut groups = Groups::default();
         let members = |end: Option<&End>, each| end.map_or_else(Vec::new, |end| end.members_for(each).to_vec());
         let sources = members(self.connection.source.as_ref(), Granularity::Service);
         let (source, destination) = (self.connection.source.is_some(), self.connection.destination.is_some());
-        let mut classes = Classes::new(self.merges());
+        // What all policies tell apart is not looked at where there is nobody to be told apart from.
+        let mut classes = (sources.len() > 1).then(|| Classes::new(self.merges()));
+        let mut class_of = |object| classes.as_mut().map_or(0, |classes| classes.add(Subject::of(object), ()));
         if source && !destination {
             for source in &sources {
                 let Some(object) = self.proxy(source) else { continue };
-                let class = classes.classify(Subject::of(object));
+                let class = class_of(object);
                 groups.add(source.label.clone(), Alike::Whole(class), || self.whole_proxy(object, &source.label));
             }
         }
         for (number, called) in members(self.connection.destination.as_ref(), Granularity::Service).iter().enumerate() {
             for source in &sources {
                 let Some(object) = self.proxy(source) else { continue };
-                let class = classes.classify(Subject::of(object));
+                let class = class_of(object);
                 groups.add(format!("{} → {}", source.label, called.label), Alike::Calling(class, number), || {
                     match self.request {
                         Some(request) => self.requesting(object, source, called, request),
@@ -116,20 +133,23 @@ impl<'a> Layers<'a> {
             }
         }
         let callers = self.callers(&sources);
-        let lists: Vec<Lists> = self.rules.iter().map(Lists::of).collect();
+        let several = callers.len() > 1;
+        let lists: Vec<Lists> = if several { self.rules.iter().map(Lists::of).collect() } else { Vec::new() };
         for (number, called) in members(self.connection.destination.as_ref(), Granularity::Inbound).iter().enumerate() {
             let Some((object, part)) = self.inbound(called) else { continue };
             let named: Vec<Named> = self.rules.iter().map(|rules| Named::of(rules, object, part)).collect();
             let seen: Vec<SeenCaller<'_>> = callers.iter().map(|caller| caller.seen(&named)).collect();
-            let mut cells = Cells::new(self.merges());
+            let mut cells = several.then(|| Cells::new(self.merges()));
             for seen in &seen {
                 let labels = seen.caller.source.into_iter().chain([called]).map(|member| member.label.clone());
                 let pair = labels.collect::<Vec<_>>().join(" → ");
                 let question = |about| Question { subject: Subject::of(object), about };
-                let asked = seen.asks(part).map(|about| cells.classify(question(about))).collect();
+                let asked =
+                    cells.as_mut().map(|cells| seen.asks(part).map(|about| cells.classify(question(about))).collect());
                 let listed = seen.listed(&lists, self.lookup);
-                groups
-                    .add(pair, Alike::Called(number, asked, listed), || self.called(object, part, seen, &called.label));
+                groups.add(pair, Alike::Called(number, asked.unwrap_or_default(), listed), || {
+                    self.called(object, part, seen, &called.label)
+                });
             }
         }
         for (number, called) in members(self.connection.destination.as_ref(), Granularity::Service).iter().enumerate() {
@@ -199,7 +219,7 @@ impl<'a> Layers<'a> {
             Some(Is::Inbound(id, part)) => {
                 let proxy = self.snapshot.objects().get(id);
                 let inbound = proxy.and_then(|proxy| proxy.parts.get(part as usize));
-                let leading = proxy.zip(inbound).map(|(proxy, part)| self.leading.to(proxy, part));
+                let leading = proxy.zip(inbound).map(|(proxy, part)| self.leading.to(self.snapshot, proxy, part));
                 leading.unwrap_or_default()
             }
             Some(Is::Proxy(_)) | None => Vec::new(),
@@ -266,7 +286,8 @@ impl<'a> Layers<'a> {
     }
 
     fn ask<T: Told>(&self, rules: &Rules<'_>, asking: Asking<'_>) -> Option<T> {
-        let Asking { subject, about, from, to, place, part, look } = asking;
+        let asking = Asking { depth: asking.depth.min(self.depth), ..asking };
+        let Asking { subject, about, from, to, place, part, depth } = asking;
         let (snapshot, lookup) = (self.snapshot, self.lookup);
         let vocabulary = &Known { rules, lookup, asking };
         let (kind, merge) = (rules.kind, rules.merge);
@@ -283,7 +304,7 @@ impl<'a> Layers<'a> {
             to,
             place,
             part,
-            look,
+            depth,
             skipped,
         })
     }
@@ -359,12 +380,12 @@ struct Asking<'a> {
     to: Option<&'a str>,
     place: &'a str,
     part: Option<u32>,
-    look: Look,
+    depth: Depth,
 }
 
 impl<'a> Asking<'a> {
     fn new(subject: &'a Object, about: About<'a>, from: Option<&'a str>, to: Option<&'a str>, place: &'a str) -> Self {
-        Self { subject, about, from, to, place, part: None, look: Look::Full }
+        Self { subject, about, from, to, place, part: None, depth: Depth::All }
     }
 }
 
@@ -425,12 +446,8 @@ impl Vocabulary for Known<'_> {
     }
 
     fn remarks(&self) -> Vec<Phrase> {
-        let Asking { subject, about, look, .. } = self.asking;
-        let detail = match look {
-            Look::Brief => Detail::Brief,
-            Look::Full => Detail::Full,
-        };
-        let remarks = remarks::of(self.rules, self.lookup, subject, about, detail);
+        let Asking { subject, about, depth, .. } = self.asking;
+        let remarks = remarks::of(self.rules, self.lookup, subject, about, depth);
         remarks.into_iter().map(|remark| Phrase::of_fault(remark.fault, remark.parameters, remark.text)).collect()
     }
 }

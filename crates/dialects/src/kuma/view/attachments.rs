@@ -11,17 +11,22 @@
 
 use std::collections::BTreeMap;
 
-use upheld_engine::{KindId, PolicyId, PolicyKind, Question, Resolve, Scratch, Select, SelectKind, Snapshot};
+use upheld_engine::{
+    KindId, ObjectId, PolicyId, PolicyKind, Question, Resolve, Scratch, Select, SelectKind, Snapshot, work,
+};
 use upheld_model::{Object, Policy, Role, Side, Sym, TagSet};
 
 use super::listed::listed;
 use super::metrics::metrics_inbound;
+use super::policy_dataplanes::attached_ids;
 use super::{EDITION, InspectError};
 use crate::document::Resource;
 use crate::kuma::SERVICE_TAGS;
 use crate::kuma::ends::caller_parts;
 use crate::kuma::resources::{Dataplane, Outbound};
 use crate::kuma::routes::{self, Route, Tags};
+use crate::kuma::rules::mesh_object;
+use crate::kuma::services::Leading;
 
 const OF_DATAPLANE: [&str; 2] = ["TrafficTrace", "ProxyTemplate"];
 const OF_INBOUND: [&str; 3] = ["TrafficPermission", "FaultInjection", "RateLimit"];
@@ -81,16 +86,46 @@ impl<'s> Inspector<'s> {
         kinds.peek().ok_or(InspectError::OtherEdition)?;
         for (id, kind) in kinds {
             let Some(select) = kind.select().filter(|select| select.resolve == Resolve::All) else { continue };
-            let governed = |policy: &Policy| policy.kind == kind.governs && policy.scope == mesh;
-            let policies: Vec<_> = snapshot.policies().iter().filter(|(_, policy)| governed(policy)).collect();
+            let policies: Vec<_> = snapshot.policies().in_scope(kind.governs, mesh, snapshot.symbols()).collect();
             let list = Select::compile(&once_for_each_selector(select), &policies, snapshot.symbols());
             lists.insert(id, list.map_err(|_| InspectError::TooManyPolicies)?);
         }
         Ok(Self { snapshot, mesh, lists })
     }
 
+    /// The proxies that a policy may be attached to, and those that nobody can tell about, in the order in which they were written.
+    pub(super) fn reachable(&self, id: PolicyId, policy: &Policy) -> Vec<&'s Object> {
+        let (snapshot, mesh) = (self.snapshot, self.mesh);
+        let leading = Leading::of(snapshot);
+        let mut found: Vec<ObjectId> = leading.builtin_gateways(mesh).to_vec();
+        match policy.layers() {
+            Some(_) => found.extend(attached_ids(snapshot, id, policy)),
+            None => {
+                for (_, kind) in snapshot.kinds().iter().filter(|(_, kind)| kind.governs == policy.kind) {
+                    let name = snapshot.text(kind.name);
+                    let (is_inbound, Some(select)) = (OF_INBOUND.contains(&name), self.select(name)) else { continue };
+                    let side = if is_inbound { Side::Destination } else { Side::Source };
+                    // Who has metrics has an inbound that no document declares.
+                    match select
+                        .needs(policy.name, snapshot.symbols(), side)
+                        .filter(|_| !(is_inbound && self.has_metrics()))
+                    {
+                        Some(needs) => needs.iter().for_each(|tag| found.extend(leading.with_tag(mesh, *tag))),
+                        None => found.extend(leading.all(mesh)),
+                    }
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        let mut found: Vec<&Object> = found.into_iter().filter_map(|id| snapshot.objects().get(id)).collect();
+        found.sort_by_key(|proxy| proxy.at);
+        found
+    }
+
     /// Where policies are attached to a proxy, in the order of the texts `{place name service}`.
     pub(super) fn attachments(&self, object: &Object) -> Result<Vec<Attachment>, InspectError> {
+        work::step();
         let resource = self.snapshot.files().value(object.at).and_then(Resource::of);
         let Some(dataplane) = resource.map(Dataplane::of) else { return Ok(Vec::new()) };
         if dataplane.gateway().and_then(|gateway| gateway.get("type")).is_some_and(|kind| kind.text() == "BUILTIN") {
@@ -152,6 +187,12 @@ impl<'s> Inspector<'s> {
         let policy = self.snapshot.policy(*winner.first()?)?;
         let conf = self.snapshot.files().value(policy.payload?)?;
         Some(Route::of(conf).resolved(&routes::outbound_tags(outbound)))
+    }
+
+    fn has_metrics(&self) -> bool {
+        let mesh = mesh_object(self.snapshot, self.mesh).and_then(|mesh| self.snapshot.objects().get(mesh));
+        let mesh = mesh.and_then(|mesh| self.snapshot.files().value(mesh.at)).and_then(Resource::of);
+        mesh.is_some_and(|mesh| mesh.field("metrics").is_some())
     }
 
     fn counting_at_inbound(&self, tags: &TagSet) -> Vec<PolicyId> {

@@ -105,7 +105,7 @@ impl<'s> Listed<'s> {
     pub(super) fn warnings(&self, proxy: &Object) -> Vec<String> {
         let snapshot = self.rules.snapshot;
         let mut warned: Vec<(&Policy, &Dangling)> = Vec::new();
-        for (_, attached) in self.rules.merge.policies() {
+        for attached in self.rules.merge.dangling() {
             let concerns =
                 |dangling: &&Dangling| dangling.conditions.iter().all(|condition| holds(*condition, &proxy.facts));
             let policy = snapshot.policy(attached.policy);

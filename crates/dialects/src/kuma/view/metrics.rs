@@ -9,8 +9,8 @@ use upheld_model::tree::Value;
 
 use crate::document::Resource;
 use crate::kuma::SERVICE_TAGS;
-use crate::kuma::resources::ResourceType;
 use crate::kuma::routes::Tags;
+use crate::kuma::rules::mesh_object;
 
 const DEFAULT_PORT: i64 = 5670;
 const DEFAULT_SERVICE: &str = "dataplane-metrics";
@@ -26,9 +26,7 @@ pub(super) struct MetricsInbound<'s> {
 /// The inbound for metrics of a proxy, if its mesh has metrics.
 pub(super) fn metrics_inbound<'s>(snapshot: &'s Snapshot, dataplane: &Object) -> Option<MetricsInbound<'s>> {
     let resource = |object: &Object| snapshot.files().value(object.at).and_then(Resource::of);
-    let is_mesh =
-        |object: &Object| object.scope == dataplane.scope && snapshot.text(object.kind) == ResourceType::Mesh.name();
-    let (_, mesh) = snapshot.objects().iter().find(|(_, object)| is_mesh(object))?;
+    let mesh = snapshot.objects().get(mesh_object(snapshot, dataplane.scope)?)?;
     let metrics = resource(mesh)?.field("metrics")?;
     let enabled = metrics.get("enabledBackend")?.text();
     let mut backends = metrics.get("backends")?.items();

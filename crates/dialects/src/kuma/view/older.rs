@@ -12,14 +12,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 use upheld_engine::Snapshot;
-use upheld_model::{Object, Policy};
+use upheld_model::Policy;
 
 use super::InspectError;
 use super::attachments::{Attachment, Inspector};
 use super::meta::resource;
 use super::proxy::{MESH_TITLE, find_mesh, find_proxy, not_found};
 use crate::document::Form;
-use crate::kuma::ends::proxies;
 use crate::kuma::meta::Meta;
 
 /// The edition whose choices these endpoints show.
@@ -49,19 +48,12 @@ pub(super) fn dataplane_policies(snapshot: &Snapshot, mesh: &str, name: &str) ->
 pub(super) fn policy_dataplanes(snapshot: &Snapshot, mesh: &str, kind: &str, name: &str) -> Result<Json, InspectError> {
     let mesh = find_mesh(snapshot, mesh, MESH_TITLE)?;
     let title = format!("Could not retrieve {kind}");
-    let (policy, _) = snapshot
-        .policies()
-        .iter()
-        .find(|(_, policy)| {
-            policy.scope == mesh && snapshot.text(policy.kind) == kind && snapshot.text(policy.name) == name
-        })
-        .ok_or_else(|| not_found(snapshot, kind, name, mesh, &title))?;
+    let found = snapshot.policy_named(kind, snapshot.text(mesh), name);
+    let found = found.and_then(|id| Some((id, snapshot.policy(id)?)));
+    let (policy, document) = found.ok_or_else(|| not_found(snapshot, kind, name, mesh, &title))?;
     let inspector = Inspector::new(snapshot, mesh)?;
-    let mut dataplanes: Vec<&Object> =
-        proxies(snapshot).map(|(_, object)| object).filter(|object| object.scope == mesh).collect();
-    dataplanes.sort_by_key(|object| object.at);
     let mut items = Vec::new();
-    for dataplane in dataplanes {
+    for dataplane in inspector.reachable(policy, document) {
         let mut places = Vec::new();
         for attachment in inspector.attachments(dataplane)? {
             let times = attachment.policies.iter().filter(|attached| **attached == policy).count();

@@ -1,29 +1,33 @@
 //! Every caller and everything that is called, in cells: pairs that no policy can tell apart are asked once.
 //!
-//! What is asked about a pair has two halves. What the caller does when it calls depends on the class of the caller and on what
-//! policies name of the called one; what the called one does depends on its class and on what policies see of the caller. A
-//! class of callers is a class under both halves, and so is a class of those called.
+//! What is asked about a pair has two halves. What the caller does when it calls depends on the class of the caller and on what the policies
+//! that *it* has name of the called one; what the called one does depends on its class and on what the policies that *it* has see of the
+//! caller. So each class is asked about as many sorts of others as its own few policies tell apart, and not about all that some policy
+//! somewhere tells apart. A cell is what both halves come to.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 
 use rayon::prelude::*;
-use upheld_engine::merge::{About, Abouts, CallerFact, Classes, Subject, chain};
+use rustc_hash::{FxHashMap, FxHashSet};
+use upheld_engine::merge::{
+    About, Abouts, AdmitScratch, CallerFact, Classes, Entry, ResolvedReach, Subject, Target, chain,
+};
 use upheld_engine::partition::CellTable;
 use upheld_engine::{Granularity, PolicyId, work};
+use upheld_model::{Facet, Object, Sym, TagSet};
 use upheld_report::{Weighed, each_once};
 
 use super::callers::{Caller, KnownFact, LookedAt, Named};
 use super::leaving::Passing;
-use super::{Layers, Lists, Member};
+use super::{INCOMING, Layers, Lists, Member, OUTGOING};
 use crate::dialect::{LayeredCells, LayeredStanding};
 use crate::kuma::permission::Fit;
 
 /// What policies see of the facts of somebody who calls an inbound: their classes, and what lists say of them.
 type SeenFacts = (Vec<usize>, Vec<Fit>);
 
-/// The same with its tags, for each kind.
-type SeenClient = (SeenFacts, Vec<LookedAt>);
+/// The same with its tags, for each kind. Facts that were looked at once have a number.
+type SeenClient = (usize, Vec<LookedAt>);
 
 /// What policies name of somebody who is called: the classes of the targets that lead to it, and of its service.
 type SeenCalled = (Vec<usize>, Option<usize>);
@@ -38,24 +42,36 @@ enum Entrance {
 /// The classes of somebody under both halves; nothing for those whom nobody asks at.
 type Halves = (usize, Option<usize>);
 
-/// Ends in classes, each with its first member.
-struct Ends<'m, K> {
-    classes: CellTable<K, &'m Member>,
+/// Ends in classes.
+struct Ends {
+    keys: Vec<(usize, usize)>,
     of_each: Vec<usize>,
 }
 
-impl<'m, K: Eq + Hash + Copy> Ends<'m, K> {
-    fn of(ends: impl Iterator<Item = (K, &'m Member)>) -> (Self, Vec<K>) {
-        let (mut all, mut keys) = (Self { classes: CellTable::default(), of_each: Vec::new() }, Vec::new());
-        for (key, member) in ends {
-            let class = all.classes.add(key, member);
-            if class == keys.len() {
-                keys.push(key);
+impl Ends {
+    /// `NOWHERE` stands for no class.
+    fn of(ends: impl Iterator<Item = Halves>) -> Self {
+        let mut classes: CellTable<(usize, usize), ()> = CellTable::default();
+        let mut all = Self { keys: Vec::new(), of_each: Vec::new() };
+        for (first, second) in ends {
+            let key = (first, second.unwrap_or(NOWHERE));
+            let class = classes.add(key, ());
+            if class == all.keys.len() {
+                all.keys.push(key);
             }
             all.of_each.push(class);
         }
-        (all, keys)
+        all
     }
+}
+
+const NOWHERE: usize = usize::MAX;
+
+/// One half of all pairs of a class: for each class of others its cell, and what each cell comes to.
+#[derive(Default)]
+struct Row {
+    cells: Vec<usize>,
+    halves: Vec<Half>,
 }
 
 impl Layers<'_> {
@@ -67,109 +83,312 @@ impl Layers<'_> {
         let called = destination.map_or(&[][..], |end| end.members_for(Granularity::Inbound));
         let callers = if sources.is_empty() { Vec::new() } else { self.callers(sources) };
 
-        let mut subjects = Classes::new(self.merges());
-        let mut abouts = Abouts::new(self.merges());
-        let mut clients: CellTable<SeenClient, usize> = CellTable::default();
+        let mut subjects = Classes::about(self.merges(), &OUTGOING);
         let passing: Vec<Option<Passing>> = called.iter().map(|member| self.passing(member)).collect();
         let mut named: Vec<Named> = self.rules.iter().map(Named::anywhere).collect();
         named.extend(passing.iter().flatten().flat_map(|passing| self.named_at(passing)));
-        let seen = self.seen_clients(&callers, &named, &mut abouts);
-        let mut calling = |member: &Member| self.proxy(member).map(|proxy| subjects.add(Subject::of(proxy), proxy));
-        let from = sources
-            .iter()
-            .zip(seen)
-            .enumerate()
-            .filter_map(|(number, (member, seen))| Some(((calling(member)?, clients.add(seen, number)), member)));
-        let (from, from_keys) = Ends::of(from);
+        let clients = Clients::of(self, &callers, &named);
+        let from = sources.iter().zip(&clients.of_each).enumerate().filter_map(|(number, (member, client))| {
+            let proxy = self.proxy(member)?;
+            Some((subjects.add(Subject::of(proxy), number), Some(*client)))
+        });
+        let from = Ends::of(from);
 
-        let mut named: CellTable<SeenCalled, usize> = CellTable::default();
+        let mut places: Classes<()> = Classes::about(self.merges(), &INCOMING);
         let mut entrances: CellTable<Entrance, usize> = CellTable::default();
+        let destinations = Destinations::of(self, called);
         let to = called.iter().zip(&passing).enumerate().map(|(number, (member, passing))| {
             let inbound = self.inbound(member).map(|(object, part)| {
-                let class = subjects.add(Subject::of(object), object);
+                let class = places.add(Subject::of(object), ());
                 entrances.add(Entrance::Inbound(class, part), number)
             });
             let egress = || passing.as_ref().map(|_| entrances.add(Entrance::Egress(number), number));
-            let inbound = inbound.or_else(egress);
-            ((named.add(self.seen_called(member, &mut abouts), number), inbound), member)
+            (destinations.of_each.get(number).copied().unwrap_or(NOWHERE), inbound.or_else(egress))
         });
-        let (to, to_keys) = Ends::of(to);
+        let to = Ends::of(to);
 
-        let caller_of = |class: usize| subjects.first(class).copied();
         let outgoing_of = |class: usize| {
-            let source = from_keys.iter().position(|(known, _)| *known == class);
-            let source = source.and_then(|place| from.classes.first(place)).copied().zip(caller_of(class));
-            let Some((source, proxy)) = source else { return Vec::new() };
-            let first = |class| named.first(class).and_then(|number| called.get(*number));
-            let answer = |member: &Member| Half::of(&self.calling(proxy, source, member));
-            named.cells().filter_map(first).map(answer).collect()
+            let source = subjects.first(class).and_then(|number| sources.get(*number));
+            source.map(|source| self.outgoing(source, called, &destinations)).unwrap_or_default()
         };
-        let incoming_of = |class: usize| -> Vec<Half> {
-            let first = |class| clients.first(class).and_then(|number| callers.get(*number));
-            let all = clients.cells().filter_map(first);
+        let incoming_of = |class: usize| {
             let number = entrances.first(class).copied().unwrap_or(usize::MAX);
-            let Some(member) = called.get(number) else { return Vec::new() };
-            match (self.inbound(member), passing.get(number)) {
-                (Some((object, part)), _) => {
-                    let named: Vec<Named> = self.rules.iter().map(|rules| Named::of(rules, object, part)).collect();
-                    let answer = |caller: &Caller<'_>| self.called(object, part, &caller.seen(&named), &member.label);
-                    all.map(|caller| Half::of(&answer(caller))).collect()
-                }
-                (None, Some(Some(passing))) => {
-                    all.map(|caller| Half::of(&self.leaving(passing, caller, member))).collect()
-                }
-                (None, _) => Vec::new(),
-            }
+            let member = called.get(number).zip(passing.get(number));
+            member.map(|(member, passing)| self.incoming_row(member, passing.as_ref(), &clients)).unwrap_or_default()
         };
         let work = work::here();
         let outgoing = (0..subjects.len()).into_par_iter().map(|class| work.during(|| outgoing_of(class)));
-        let outgoing: Vec<Vec<Half>> = outgoing.collect();
+        let outgoing: Vec<Row> = outgoing.collect();
         let incoming = entrances.cells().into_par_iter().map(|class| work.during(|| incoming_of(class)));
-        let incoming: Vec<Vec<Half>> = incoming.collect();
+        let incoming: Vec<Row> = incoming.collect();
 
-        let cell = |(subject, client): &(usize, usize), (named, inbound): &Halves| {
-            let outgoing = outgoing.get(*subject).and_then(|row| row.get(*named));
-            let incoming = inbound.and_then(|inbound| incoming.get(inbound)?.get(*client));
-            together([outgoing, incoming])
-        };
-        let rows = from_keys.iter().map(|from| to_keys.iter().map(|to| cell(from, to)).collect()).collect();
+        let (rows, cells) = together_all(&from, &to, &outgoing, &incoming);
         let name = |member: &Member| self.proxy(member).map(|proxy| proxy.name);
         let callers = sources.iter().filter_map(name).zip(from.of_each).collect();
         let called = called.iter().map(|member| member.label.clone()).zip(to.of_each).collect();
-        LayeredCells { callers, called, rows }
+        LayeredCells { callers, called, rows, cells }
     }
 
-    /// What policies see of each caller. Many have the same facts, which are looked at once.
-    fn seen_clients(&self, callers: &[Caller<'_>], named: &[Named], abouts: &mut Abouts) -> Vec<SeenClient> {
-        let lists: Vec<Lists> = self.rules.iter().map(Lists::of).collect();
-        let mut known: HashMap<[&[KnownFact]; 2], SeenFacts> = HashMap::new();
-        let seen = callers.iter().map(|caller| {
-            let facts = known.entry(caller.facts()).or_insert_with(|| {
-                let [enforced, facts] = caller.facts().map(|facts| -> Vec<CallerFact<'_>> {
-                    facts.iter().map(|(key, text)| (*key, text.as_deref())).collect()
-                });
-                let classes = [&enforced, &facts].map(|caller| abouts.classify(About::Inbound { part: 0, caller }));
-                let listed = lists.iter().flat_map(|lists| lists.seen(&enforced, self.lookup)).collect();
-                (classes.to_vec(), listed)
-            });
-            let tags = named.iter().map(|named| caller.looked_at(named)).collect();
-            (facts.clone(), tags)
+    /// What a caller does, for all that it could call.
+    fn outgoing(&self, source: &Member, called: &[Member], destinations: &Destinations) -> Row {
+        let Some(proxy) = self.proxy(source) else { return Row::default() };
+        work::steps(destinations.all.len() as u64);
+        let entries = self.entries_for(proxy, &OUTGOING);
+        let mut abouts = Abouts::of_entries(entries.iter().copied());
+        let touched = destinations.named_by(&entries);
+        let mut table: CellTable<Sort, usize> = CellTable::default();
+        let cells = destinations.all.iter().enumerate().map(|(number, destination)| {
+            let sort = if touched.contains(&number) {
+                Sort::Named(destination.seen(&mut abouts))
+            } else {
+                Sort::Other(destination.targets.len(), destination.service.is_some())
+            };
+            table.add(sort, destination.first)
         });
-        seen.collect()
+        let cells = cells.collect();
+        let first = |cell: usize| table.first(cell).and_then(|number| called.get(*number));
+        let halves = table.cells().map(|cell| first(cell).map(|to| Half::of(&self.calling(proxy, source, to))));
+        Row { cells, halves: halves.map(Option::unwrap_or_default).collect() }
     }
 
-    /// What policies name of somebody who is called.
-    fn seen_called(&self, called: &Member, abouts: &mut Abouts) -> SeenCalled {
-        let mut targets = Vec::new();
-        for target in self.targets_of(called) {
-            for rules in &self.rules {
-                let chain = chain(target, &rules.surroundings());
-                targets.push(abouts.classify(About::Targets(&chain)));
+    /// What somebody does who is called, for all who could call.
+    fn incoming_row(&self, member: &Member, passing: Option<&Passing>, clients: &Clients<'_, '_>) -> Row {
+        work::steps(clients.all.len() as u64);
+        let mut table: CellTable<Option<SeenClient>, usize> = CellTable::default();
+        let halves = |table: &CellTable<Option<SeenClient>, usize>, half: &dyn Fn(&Caller<'_>) -> Half| {
+            let first = |cell: usize| table.first(cell).and_then(|number| clients.all.get(*number));
+            table.cells().map(|cell| first(cell).map(|(caller, _)| half(caller)).unwrap_or_default()).collect()
+        };
+        match (self.inbound(member), passing) {
+            (Some((object, part)), _) => {
+                let named: Vec<Named> = self.rules.iter().map(|rules| Named::of(rules, object, part)).collect();
+                let entries = self.entries_for(object, &INCOMING);
+                let mut seen = (!entries.is_empty()).then(|| FactsSeen::of(self, &entries));
+                let cells = clients.all.iter().enumerate().map(|(number, (caller, facts))| {
+                    // Where no policy speaks about callers, all are alike.
+                    let key = seen.as_mut().map(|seen| {
+                        let tags = named.iter().map(|named| caller.looked_at(named)).collect();
+                        (seen.class(self, clients, *facts), tags)
+                    });
+                    table.add(key, number)
+                });
+                let cells = cells.collect();
+                let half =
+                    |caller: &Caller<'_>| Half::of(&self.called(object, part, &caller.seen(&named), &member.label));
+                Row { cells, halves: halves(&table, &half) }
+            }
+            (None, Some(passing)) => {
+                let cells =
+                    (0..clients.all.len()).map(|number| table.add(Some((number, Vec::new())), number)).collect();
+                let half = |caller: &Caller<'_>| Half::of(&self.leaving(passing, caller, member));
+                Row { cells, halves: halves(&table, &half) }
+            }
+            (None, None) => Row::default(),
+        }
+    }
+
+    /// What the policies of somebody say about some facets.
+    fn entries_for(&self, object: &Object, facets: &[Facet]) -> Vec<&Entry> {
+        let mut scratch = AdmitScratch::default();
+        let mut all = Vec::new();
+        for merge in self.merges() {
+            for facet in facets {
+                let own = merge.entries_for(Subject::of(object), *facet, &mut scratch);
+                all.extend(own.into_iter().filter_map(|id| merge.entry(id)));
             }
         }
-        let service = self.service_of(called);
-        (targets, service.map(|tags| abouts.classify(About::Service(&tags))))
+        all
     }
+}
+
+/// How somebody who calls sees somebody who is called.
+#[derive(PartialEq, Eq, Hash)]
+enum Sort {
+    /// A policy that it has names it.
+    Named(SeenCalled),
+    /// None does: so many resources lead to it, and it may be a service.
+    Other(usize, bool),
+}
+
+/// All that can be called, in classes that no policy anywhere tells apart.
+struct Destinations {
+    all: Vec<Destination>,
+    /// The class of each.
+    of_each: Vec<usize>,
+    /// Classes by what names them: a target that leads to them, or their service. What surrounds all of them names none in particular.
+    by_target: FxHashMap<Target, Vec<usize>>,
+    by_tag: FxHashMap<(Sym, Sym), Vec<usize>>,
+}
+
+/// A class of those that can be called.
+struct Destination {
+    /// The number of the first.
+    first: usize,
+    /// What leads to it, each with all that concerns it.
+    targets: Vec<Vec<Target>>,
+    service: Option<TagSet>,
+}
+
+impl Destination {
+    /// What some policies name of it.
+    fn seen(&self, abouts: &mut Abouts) -> SeenCalled {
+        let targets = self.targets.iter().map(|chain| abouts.classify(About::Targets(chain))).collect();
+        (targets, self.service.as_ref().map(|tags| abouts.classify(About::Service(tags))))
+    }
+}
+
+impl Destinations {
+    fn of(layers: &Layers<'_>, called: &[Member]) -> Self {
+        let mut abouts = Abouts::new(layers.merges());
+        let mut table: CellTable<SeenCalled, ()> = CellTable::default();
+        let (mut all, mut of_each) = (Vec::new(), Vec::new());
+        let (mut by_target, mut by_tag) =
+            (FxHashMap::<_, Vec<usize>>::default(), FxHashMap::<_, Vec<usize>>::default());
+        let surroundings = layers.rules.first().map(super::Rules::surroundings);
+        let around = |target: Target| surroundings.as_ref().and_then(|around| around(target));
+        for (first, member) in called.iter().enumerate() {
+            let targets = layers.targets_of(member).into_iter().map(|target| chain(target, &around)).collect();
+            let destination = Destination { first, targets, service: layers.service_of(member) };
+            let class = table.add(destination.seen(&mut abouts), ());
+            of_each.push(class);
+            if class < all.len() {
+                continue;
+            }
+            for target in destination.targets.iter().flatten().filter(|target| around(**target) != Some(**target)) {
+                by_target.entry(*target).or_default().push(class);
+            }
+            for tag in destination.service.iter().flat_map(TagSet::as_slice) {
+                let Some(value) = tag.value else { continue };
+                by_tag.entry((tag.key, value)).or_default().push(class);
+            }
+            all.push(destination);
+        }
+        Self { all, of_each, by_target, by_tag }
+    }
+
+    /// Those that some entries name.
+    fn named_by(&self, entries: &[&Entry]) -> FxHashSet<usize> {
+        let mut found = FxHashSet::default();
+        for entry in entries {
+            match &entry.reach {
+                ResolvedReach::Objects(_, targets) => {
+                    found.extend(targets.iter().filter_map(|target| self.by_target.get(target)).flatten());
+                }
+                ResolvedReach::Tags(wants) => {
+                    found.extend(wants.iter().filter_map(|want| self.by_tag.get(want)).flatten());
+                }
+                ResolvedReach::Everything | ResolvedReach::Callers(_) => {}
+            }
+        }
+        found
+    }
+}
+
+/// All who call, in classes that no policy anywhere tells apart.
+struct Clients<'c, 'm> {
+    /// The first of each, with the number of its facts.
+    all: Vec<(&'c Caller<'m>, usize)>,
+    /// The class of each.
+    of_each: Vec<usize>,
+    /// Facts besides tags, as kinds see them that permit and as others do. Many have the same, which are looked at once.
+    facts: Vec<[&'c [KnownFact]; 2]>,
+}
+
+impl<'c, 'm> Clients<'c, 'm> {
+    fn of(layers: &Layers<'_>, callers: &'c [Caller<'m>], named: &[Named]) -> Self {
+        let mut seen = FactsSeen::new(Abouts::new(layers.merges()), layers.rules.iter().map(Lists::of).collect());
+        let mut clients = Self { all: Vec::new(), of_each: Vec::new(), facts: Vec::new() };
+        let mut known: FxHashMap<[&[KnownFact]; 2], usize> = FxHashMap::default();
+        let mut table: CellTable<SeenClient, ()> = CellTable::default();
+        for caller in callers {
+            let facts = *known.entry(caller.facts()).or_insert_with(|| {
+                clients.facts.push(caller.facts());
+                clients.facts.len() - 1
+            });
+            let tags = named.iter().map(|named| caller.looked_at(named)).collect();
+            let class = table.add((seen.class(layers, &clients, facts), tags), ());
+            if class == clients.all.len() {
+                clients.all.push((caller, facts));
+            }
+            clients.of_each.push(class);
+        }
+        clients
+    }
+}
+
+/// What some policies see of facts.
+struct FactsSeen {
+    abouts: Abouts,
+    lists: Vec<Lists>,
+    classes: CellTable<SeenFacts, ()>,
+    /// By the number of the facts.
+    known: FxHashMap<usize, usize>,
+}
+
+impl FactsSeen {
+    fn new(abouts: Abouts, lists: Vec<Lists>) -> Self {
+        Self { abouts, lists, classes: CellTable::default(), known: FxHashMap::default() }
+    }
+
+    /// What these entries see.
+    fn of(layers: &Layers<'_>, entries: &[&Entry]) -> Self {
+        let granting = layers.rules.iter().filter(|rules| super::permission::grants(rules));
+        let lists = granting.map(|_| Lists::among(entries.iter().copied())).collect();
+        Self::new(Abouts::of_entries(entries.iter().copied()), lists)
+    }
+
+    fn class(&mut self, layers: &Layers<'_>, clients: &Clients<'_, '_>, facts: usize) -> usize {
+        if let Some(class) = self.known.get(&facts) {
+            return *class;
+        }
+        let Some(both) = clients.facts.get(facts) else { return NOWHERE };
+        let [enforced, plain] = both
+            .map(|facts| -> Vec<CallerFact<'_>> { facts.iter().map(|(key, text)| (*key, text.as_deref())).collect() });
+        let classes = [&enforced, &plain].map(|caller| self.abouts.classify(About::Inbound { part: 0, caller }));
+        let listed = self.lists.iter().flat_map(|lists| lists.seen(&enforced, layers.lookup)).collect();
+        let seen = (classes.to_vec(), listed);
+        let class = self.classes.add(seen, ());
+        self.known.insert(facts, class);
+        class
+    }
+}
+
+/// Both halves of all pairs: cells by class of callers, then by class of those called, and what each cell comes to.
+fn together_all(from: &Ends, to: &Ends, outgoing: &[Row], incoming: &[Row]) -> (Vec<Vec<u32>>, Vec<LayeredStanding>) {
+    // Halves of all rows have numbers of their own.
+    let starts = |rows: &[Row]| -> Vec<usize> {
+        let mut next = 0;
+        let start = |row: &Row| {
+            next += row.halves.len();
+            next - row.halves.len()
+        };
+        rows.iter().map(start).collect()
+    };
+    let half_of = |rows: &[Row], starts: &[usize], row: usize, column: usize| {
+        let cell = rows.get(row)?.cells.get(column)?;
+        Some(starts.get(row)? + cell)
+    };
+    let (out_starts, in_starts) = (starts(outgoing), starts(incoming));
+    let [out_halves, in_halves]: [Vec<&Half>; 2] =
+        [outgoing, incoming].map(|rows| rows.iter().flat_map(|row| &row.halves).collect());
+    let mut known: FxHashMap<(Option<usize>, Option<usize>), u32> = FxHashMap::default();
+    let mut cells = Vec::new();
+    let mut row_of = |(subject, client): &(usize, usize)| -> Vec<u32> {
+        work::steps(to.keys.len() as u64);
+        let cell = |(named, entrance): &(usize, usize)| {
+            let out = half_of(outgoing, &out_starts, *subject, *named);
+            let comes = half_of(incoming, &in_starts, *entrance, *client);
+            *known.entry((out, comes)).or_insert_with(|| {
+                let out = out.and_then(|out| out_halves.get(out));
+                let comes = comes.and_then(|comes| in_halves.get(comes));
+                cells.push(together([out.copied(), comes.copied()]));
+                u32::try_from(cells.len() - 1).unwrap_or(u32::MAX)
+            })
+        };
+        to.keys.iter().map(cell).collect()
+    };
+    let rows = from.keys.iter().map(&mut row_of).collect();
+    (rows, cells)
 }
 
 /// What one half comes to.

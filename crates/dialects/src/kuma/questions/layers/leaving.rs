@@ -12,7 +12,7 @@ use crate::kuma::egress::{self, Leaving};
 use crate::kuma::ends::{Is, Member};
 use crate::kuma::permission;
 use crate::kuma::resources::ResourceType;
-use upheld_report::Look;
+use upheld_report::Depth;
 
 /// Where an answer holds.
 const PLACE: &str = "zone egress";
@@ -73,7 +73,7 @@ impl Layers<'_> {
             let rules = &rules.with(merge);
             let ask = |about: About<'_>| {
                 let asking = Asking::new(egress, about, from, Some(&called.label), PLACE);
-                self.ask::<T>(rules, Asking { look: Look::Brief, ..asking })
+                self.ask::<T>(rules, Asking { depth: Depth::Answer, ..asking })
             };
             let answers = match target {
                 Some(target) => ask(About::Targets(&chain(*target, &rules.surroundings()))).into_iter().collect(),

@@ -47,7 +47,7 @@ impl MadeUp {
     }
 
     /// A proxy of the snapshot, with what it is taken to have.
-    pub(super) fn proxy<'p>(&'p self, snapshot: &'p Snapshot, id: ObjectId) -> Option<&'p Object> {
+    pub(in super::super) fn proxy<'p>(&'p self, snapshot: &'p Snapshot, id: ObjectId) -> Option<&'p Object> {
         self.gateways.get(&id).or_else(|| snapshot.objects().get(id))
     }
 

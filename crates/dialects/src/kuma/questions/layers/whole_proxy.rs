@@ -2,7 +2,7 @@
 //! policy names.
 
 use crate::document::Resource;
-use crate::kuma::ends::services;
+use crate::kuma::ends::{Service, service_tagged};
 use crate::kuma::layered::{ROUTE, RULE_MATCHES_TAG};
 use crate::kuma::meta::Meta;
 use crate::kuma::remarks;
@@ -16,7 +16,7 @@ use upheld_model::tree::Value;
 use upheld_model::{Facet, Object, Part, Role, Sym, TagSet};
 
 use super::{Asking, Layers, is_from_as_rules, outlets};
-use upheld_report::{Look, Outcome, Remark, Report, Sentence, Verdict};
+use upheld_report::{Depth, Outcome, Remark, Report, Sentence, Verdict};
 
 /// How many sorts of clients of an inbound are shown; more can be asked for one by one.
 const MOST_CELLS: usize = 50;
@@ -49,7 +49,7 @@ impl Layers<'_> {
     }
 
     fn row(&self, rules: &Rules<'_>, asking: Asking<'_>) -> Option<Report> {
-        self.ask(rules, Asking { look: Look::Brief, ..asking })
+        self.ask(rules, Asking { depth: Depth::Answer, ..asking })
     }
 
     /// Nobody says anything: why not is the answer.
@@ -119,16 +119,21 @@ impl Layers<'_> {
             }
         };
         let clients: Vec<(String, TagSet)> = listed.iter().map(|rule| self.client(&rule.subset)).collect();
-        let mut cells = Cells::new([rules.merge]);
+        let mut cells = (clients.len() > 1).then(|| Cells::new([rules.merge]));
         let mut rows = Vec::new();
         for (called, tags) in &clients {
+            let Some(cells) = &mut cells else {
+                rows.extend(ask(called, tags));
+                break;
+            };
             let about = About::Client { part, tags };
             let cell = cells.classify(Question { subject: Subject::of(proxy), about });
             if cells.size(cell) == 1 && cell < MOST_CELLS {
                 rows.extend(ask(called, tags));
             }
         }
-        if let (Some(more @ 1..), Some(last)) = (cells.cells().count().checked_sub(MOST_CELLS), rows.last_mut()) {
+        let count = cells.map_or(rows.len(), |cells| cells.cells().count());
+        if let (Some(more @ 1..), Some(last)) = (count.checked_sub(MOST_CELLS), rows.last_mut()) {
             last.notes.push(Remark::NotShown { more }.into());
         }
         rows
@@ -197,13 +202,13 @@ impl Layers<'_> {
         }
         let entries = rules.entries(slots, Facet::Services);
         let named: Vec<Subset> = entries.iter().map(|entry| rules.subset(*entry)).collect();
-        let own = services(self.snapshot).into_iter().filter(|service| service.mesh == mesh);
+        let tags = named.iter().flat_map(|subset| &subset.tags);
+        let own = tags.filter_map(|tag| service_tagged(self.snapshot, mesh, &tag.key, &tag.value));
+        let mut own: Vec<Service> = own.collect();
+        own.sort_by_key(|service| self.snapshot.text(service.name));
+        own.dedup();
         let mut found: Vec<(String, TagSet)> = own
-            .filter(|service| {
-                let tag = (self.snapshot.text(service.tag), self.snapshot.text(service.name));
-                let is = |known: &Tag| (known.key.as_str(), known.value.as_str()) == tag;
-                named.iter().any(|subset| subset.tags.iter().any(is))
-            })
+            .into_iter()
             .map(|service| {
                 let tags = TagSet::new([(service.tag, Some(service.name))]);
                 (format!("service/{}", self.snapshot.text(service.name)), tags)
