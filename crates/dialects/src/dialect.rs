@@ -28,7 +28,7 @@ use upheld_report::{Answer, ChangedDocument, Drawing, ObjectStatus, PolicyStatus
 
 pub use self::admission::{Admitted, DocumentWriter, RecordChange, WriteTime, WrittenDocument};
 pub use self::finding::{CouldGo, Finding};
-pub use self::inventory::{Ends, Inventory, LayeredCells, LayeredStanding, ListedObject, Listing, Service};
+pub use self::inventory::{Ends, Inventory, LayeredCells, LayeredStanding, ListedObject, Listing, Reached, Service};
 pub use self::native::{Endpoint, Native, NativeProblem};
 pub use self::reader::{Document, Known, Opening, Reader, Side, Taken};
 pub use self::settings::{SystemSettings, read_settings, system_settings};

@@ -173,7 +173,9 @@ impl Dialect for GatewayApi {
     }
 
     fn findings(&self, snapshot: &Snapshot) -> Vec<Finding> {
-        Network::of(snapshot).map(kgateway::preferences::findings).unwrap_or_default()
+        let Some(network) = Network::of(snapshot) else { return Vec::new() };
+        let unattached = unattached::warnings(network).iter().cloned().map(Finding::from);
+        kgateway::preferences::findings(network).into_iter().chain(unattached).collect()
     }
 
     fn warnings(&self, snapshot: &Snapshot) -> Vec<Diagnostic> {

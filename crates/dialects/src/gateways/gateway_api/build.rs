@@ -1,7 +1,7 @@
 //! From a snapshot to its topology, and from one topology to the next.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
@@ -56,6 +56,7 @@ impl Topology {
             sought: RouteIndex::default(),
             leading: RouteIndex::default(),
             steps: Steps::up_to(settings.step_limit),
+            hosts: OnceLock::new(),
             replaced: BTreeMap::new(),
         };
         topology.walk(&world, routes);
@@ -76,7 +77,7 @@ impl Topology {
             return Some(Arc::clone(self));
         }
         let world = World::new(next, settings, grants, Arc::clone(&self.namespaces), labelled.clone());
-        let mut topology = Self { labelled, ..Self::clone(self) };
+        let mut topology = Self { labelled, hosts: OnceLock::new(), ..Self::clone(self) };
         for route in &routes {
             topology.withdraw(*route);
         }
