@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use upheld_dialects::dialect::Listing;
 use upheld_dialects::dialects;
-use upheld_engine::Snapshot;
+use upheld_engine::{PolicyId, Snapshot};
 use upheld_model::{Diagnostic, Fault, Policy};
 use upheld_report::{At, Field, Refused, Report};
 
@@ -67,8 +67,9 @@ impl World<'_> {
     pub fn survival(&self, policy: &str) -> Result<Option<Survival>, Refused> {
         let snapshot = self.snapshot();
         let at = node_of(snapshot, policy, self.options().mesh.as_deref())?;
-        let Some((_, found)) = snapshot.policies().iter().find(|(_, policy)| policy.at == at) else { return Ok(None) };
-        let (questions, listing) = questions(snapshot, found);
+        let found = snapshot.policies().of_source(at.source).find(|(_, policy)| policy.at == at);
+        let Some((id, found)) = found else { return Ok(None) };
+        let (questions, listing) = questions(snapshot, id, found);
         if listing == Listing::Cut {
             let message = format!("{} has a say in too many results to count them", snapshot.text(found.name));
             return Err(Diagnostic::error(Fault::IncompleteQuestion, message)
@@ -100,7 +101,7 @@ struct Asked {
 }
 
 /// What can be asked of the kinds that a policy is of.
-fn questions(snapshot: &Snapshot, policy: &Policy) -> (Vec<Asked>, Listing) {
+fn questions(snapshot: &Snapshot, policy_id: PolicyId, policy: &Policy) -> (Vec<Asked>, Listing) {
     let mut all = Vec::new();
     for (id, kind) in snapshot.kinds().iter().filter(|(_, kind)| kind.governs == policy.kind) {
         let name = Some(snapshot.text(kind.name).to_owned());
@@ -128,7 +129,7 @@ fn questions(snapshot: &Snapshot, policy: &Policy) -> (Vec<Asked>, Listing) {
         }
         if kind.hierarchy().is_some() {
             for dialect in dialects() {
-                let (questions, listing) = dialect.questions(snapshot, MOST);
+                let (questions, listing) = dialect.questions_about(snapshot, policy_id, MOST);
                 if listing == Listing::Cut {
                     return (Vec::new(), Listing::Cut);
                 }

@@ -4,7 +4,7 @@
 //! - [`kgateway`], [`envoy_gateway`]: their policies over that graph, as kinds, with errors and status
 //! - `kind`: kinds of policies that are attached to gateways
 //! - `reader`: which documents are read, and as what; `documents`: who they are
-//! - [`questions`]: routes, listeners, backends, requests
+//! - [`questions`]: routes, listeners, backends, requests; `reached`: those that a change can reach
 //! - `reported_status`, `drawing`: what controllers report; the graph with its policies
 //! - `unattached`: why a policy has no effect
 
@@ -15,6 +15,7 @@ pub mod gateway_api;
 pub mod kgateway;
 mod kind;
 pub mod questions;
+mod reached;
 mod reader;
 mod reported_status;
 mod unattached;
@@ -23,12 +24,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use upheld_engine::digest::{Encode, Fingerprint};
-use upheld_engine::{Companions, PolicyKind, Snapshot};
+use upheld_engine::{Companions, PolicyId, PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, SourceId, Symbols};
-use upheld_report::{Answer, Drawing, ObjectStatus, PolicyStatus};
+use upheld_report::{Answer, ChangedDocument, Drawing, ObjectStatus, PolicyStatus};
 
 use self::gateway_api::{ControllerSettings, Gateways, Network};
-use crate::dialect::{Builtin, Dialect, Finding, Inventory, Listing, Opening, Reader, SystemSettings};
+use crate::dialect::{Builtin, Dialect, Finding, Inventory, Listing, Opening, Reached, Reader, SystemSettings};
 use crate::identity::{Identify, Identity, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
@@ -190,6 +191,15 @@ impl Inventory for GatewayApi {
 
     fn questions(&self, snapshot: &Snapshot, most: usize) -> (Vec<Words>, Listing) {
         questions::questions(snapshot, most)
+    }
+
+    fn reached(&self, worlds: [&Snapshot; 2], changed: &[ChangedDocument], most: usize) -> Option<Reached> {
+        reached::reached(worlds, changed, most)
+    }
+
+    fn questions_about(&self, snapshot: &Snapshot, policy: PolicyId, most: usize) -> (Vec<Words>, Listing) {
+        let network = Network::of(snapshot);
+        network.map_or((Vec::new(), Listing::Whole), |network| reached::questions_about(network, policy, most))
     }
 }
 

@@ -108,6 +108,7 @@ impl Compared<'_, '_> {
             causes: self.causes,
             owners: self.owners,
             among: None,
+            walk: self.walk,
         };
         let owned = self.owned(mesh, &callers);
         let mut owners: BTreeMap<Option<String>, u64> = BTreeMap::new();

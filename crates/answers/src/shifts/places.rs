@@ -1,5 +1,8 @@
 //! Places at gateways, routes and backends, and pods that call each other: those that a change can reach are asked on both sides.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use upheld_dialects::dialect::{Dialect, Listing, Reached};

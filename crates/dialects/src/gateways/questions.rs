@@ -4,6 +4,7 @@ mod query;
 mod unread;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::nearest::nearest;
@@ -54,17 +55,26 @@ pub(super) fn command_about(object: &Identity) -> Option<String> {
 
 /// Everything that can be asked about by its name.
 pub(super) fn questions(snapshot: &Snapshot, most: usize) -> (Vec<Words>, Listing) {
-    let word = |kind: &str| KINDS.iter().find(|(_, types)| types.contains(&kind)).map(|(word, _)| *word);
-    let about = |object: &Object| {
-        let [kind, namespace, name] = [object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol));
-        let what = word(kind).map(|word| format!("{word}/{namespace}/{name}"))?;
-        Some(Words { what: Some(what), ..Words::default() })
-    };
+    let about = |object: &Object| words([object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol)));
     let mut all: Vec<Words> =
         snapshot.objects().iter().filter_map(|(_, object)| about(object)).take(most + 1).collect();
     let listing = if all.len() > most { Listing::Cut } else { Listing::Whole };
     all.truncate(most);
     (all, listing)
+}
+
+/// How many these are.
+pub(super) fn count(snapshot: &Snapshot) -> usize {
+    let of_kind =
+        |kind: &str| snapshot.symbols().get(kind).map(|kind| snapshot.objects().count_of(kind, snapshot.symbols()));
+    let kinds: BTreeSet<&str> = KINDS.iter().flat_map(|(_, types)| *types).copied().collect();
+    kinds.into_iter().filter_map(of_kind).sum()
+}
+
+/// The question about something by its type, namespace and name.
+pub(super) fn words([kind, namespace, name]: [&str; 3]) -> Option<Words> {
+    let (word, _) = KINDS.iter().find(|(_, types)| types.contains(&kind))?;
+    Some(Words { what: Some(format!("{word}/{namespace}/{name}")), ..Words::default() })
 }
 
 fn types(kind: &str) -> Option<&'static [&'static str]> {

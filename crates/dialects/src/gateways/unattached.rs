@@ -282,7 +282,7 @@ fn kind_of<'s>(network: Network<'s>, policy: &Policy) -> Option<GatewayKind<'s>>
 }
 
 /// Whether a filter of a route names a policy.
-fn names(network: Network<'_>, route: ObjectId, policy: &Policy) -> bool {
+pub(super) fn names(network: Network<'_>, route: ObjectId, policy: &Policy) -> bool {
     let snapshot = network.snapshot;
     let (kind, name) = (snapshot.text(policy.kind), snapshot.text(policy.name));
     let group = policy.attachments().and_then(|attachments| attachments.group).map(|group| snapshot.text(group));

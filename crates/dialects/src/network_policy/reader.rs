@@ -1,7 +1,7 @@
 //! Reads policies, and what they are about where there are any.
 
 use smol_str::SmolStr;
-use upheld_engine::{DecideKind, PolicyKind};
+use upheld_engine::{DecideKind, PolicyKind, work};
 use upheld_model::{Files, NodeRef, Policy, PolicyContent, SourceId, Sym, Symbols};
 
 use super::POLICY;
@@ -120,6 +120,7 @@ impl NetworkReader<'_> {
     fn read(&mut self, recognised: &mut Recognised) -> Read {
         let mut read = Read::default();
         for (source, resource) in std::mem::take(&mut self.came) {
+            work::step();
             match What::of(source, resource) {
                 What::Policy(at) => read.policies.extend(self.policy(at, resource, recognised)),
                 What::Workload(workload) => read.workloads.push(workload),
@@ -134,6 +135,7 @@ impl NetworkReader<'_> {
         let mut network = before.clone();
         let mut policies = Vec::new();
         for (source, resource) in &self.gone {
+            work::step();
             match What::of(*source, *resource) {
                 What::Policy(at) => policies.push((identity(*resource), at)),
                 What::Workload(workload) => network.remove_workload(&workload)?,

@@ -109,6 +109,14 @@ impl<T: Described> Roster<T> {
         rest.filter_map(|id| Some((*id, self.get(*id)?))).take_while(move |(_, item)| item.identity().0 == kind)
     }
 
+    /// How many there are of a type.
+    pub fn count_of(&self, kind: Sym, symbols: &Symbols) -> usize {
+        let text = symbols.text(kind);
+        let kind_of = |id: &Id<T>| self.get(*id).map(|item| symbols.text(item.identity().0));
+        let first = self.sorted.partition_point(|id| kind_of(id).is_some_and(|known| known < text));
+        self.sorted.partition_point(|id| kind_of(id).is_some_and(|known| known <= text)) - first
+    }
+
     /// Those of a type in a scope, by name.
     pub fn in_scope(&self, kind: Sym, scope: Sym, symbols: &Symbols) -> impl Iterator<Item = (Id<T>, &T)> {
         let (kind_text, scope_text) = (symbols.text(kind), symbols.text(scope));

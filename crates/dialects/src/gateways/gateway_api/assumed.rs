@@ -34,6 +34,8 @@ pub(super) struct AssumedRoots {
     roots: Vec<(ObjectId, Vec<Way>)>,
     /// Their places, by the routes that the ways come through.
     through: FxHashMap<ObjectId, Vec<usize>>,
+    /// Routes that are asked about as if they were attached, and nothing says to what: by the routes that their ways come through.
+    alone: FxHashMap<ObjectId, Vec<ObjectId>>,
 }
 
 /// A backend that takes no requests, and how many would go there.
@@ -139,12 +141,19 @@ impl<'s> Network<'s> {
             };
             let mut all = AssumedRoots::default();
             for (route, attached) in self.topology().routes(self.snapshot) {
-                if attached || !self.assumptions(route).iter().any(is_root) {
+                let assumptions = if attached { Vec::new() } else { self.assumptions(route) };
+                if assumptions.is_empty() {
                     continue;
                 }
                 let ways = self.walked_alone(&world, route);
                 let through: BTreeSet<ObjectId> =
                     ways.iter().flat_map(|way| &way.chain).map(|step| step.route).collect();
+                if !assumptions.iter().any(is_root) {
+                    for passed in through {
+                        all.alone.entry(passed).or_default().push(route);
+                    }
+                    continue;
+                }
                 for passed in through {
                     all.through.entry(passed).or_default().push(all.roots.len());
                 }
@@ -152,6 +161,17 @@ impl<'s> Network<'s> {
             }
             all
         })
+    }
+
+    /// All routes on ways through a route, also on those that would be there if what was not read were.
+    pub(crate) fn on_ways_with(self, route: ObjectId) -> BTreeSet<ObjectId> {
+        let leading = self.topology().leading_to(route).into_iter().flat_map(|entry| entry.reports.routes());
+        let assumed = self.assumed_roots_through(route).flat_map(|(root, ways)| {
+            let chained = ways.iter().flat_map(|way| &way.chain).map(|step| step.route);
+            chained.chain([*root])
+        });
+        let alone = self.all_assumed().alone.get(&route).into_iter().flatten().copied();
+        leading.chain(assumed).chain(alone).collect()
     }
 
     /// Whether another route would lead to a route if its parents were there.

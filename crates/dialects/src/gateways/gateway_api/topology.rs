@@ -186,6 +186,21 @@ impl Topology {
         self.sought.get(&Sought::object(object.kind, object.namespace, object.name))
     }
 
+    /// Routes that looked for an object by its type, namespace and name.
+    pub(crate) fn naming_object(&self, kind: &str, namespace: &str, name: &str) -> &[ObjectId] {
+        self.sought.get(&Sought::object(kind, namespace, name))
+    }
+
+    /// Routes that looked for a route or for routes like it.
+    pub(crate) fn looking_for_route(&self, snapshot: &Snapshot, route: ObjectId) -> BTreeSet<ObjectId> {
+        View::of(snapshot, route).map_or_else(BTreeSet::new, |view| self.sought_like(&view))
+    }
+
+    /// Whether the ways have more steps than are followed.
+    pub(crate) fn leaves_something_out(&self) -> bool {
+        self.steps.is_exhausted()
+    }
+
     /// The routes that lead to a route, by type, namespace and name.
     pub(super) fn leading_to(&self, route: ObjectId) -> Vec<&RouteEntry> {
         by_name(self.leading.get(&route).iter().filter_map(|route| self.entry(*route)))
