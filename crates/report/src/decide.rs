@@ -30,6 +30,8 @@ pub enum Depth {
     Headline,
     /// What was decided and by whom: for gates and batches.
     Answer,
+    /// The same without what is odd about it: for those who compare.
+    Bare,
 }
 
 /// Decides a request and reports it.

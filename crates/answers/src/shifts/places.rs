@@ -11,7 +11,6 @@ use upheld_report::{Depth, Report, ShiftCounts, Shifts, Size};
 
 use super::{Answers, Asked, Compared, Gathered, Owners, Walk, not_compared};
 use crate::owners;
-use crate::shown::shown;
 use crate::{Words, World};
 
 /// So many questions of each system are asked.
@@ -71,7 +70,7 @@ impl Compared<'_, '_> {
         // What one side does not name, such as a port, the other may be asked about all the same.
         let reports = |world: &World<'_>| -> Option<Vec<Report>> {
             let question = world.question(words).ok()?;
-            world.answer_to(&question, Depth::Answer).ok().map(|answer| answer.reports)
+            world.answer_to(&question, Depth::Bare).ok().map(|answer| answer.reports)
         };
         match (reports(self.before), reports(self.after)) {
             (Some(before), Some(after)) => {
@@ -98,8 +97,12 @@ impl Compared<'_, '_> {
     fn owner(&self, words: &Words) -> Option<String> {
         let named = words.what.as_ref().or(words.from.as_ref())?;
         let object = named.split('#').next().unwrap_or(named);
+        let (kind, rest) = object.split_once('/')?;
+        let (scope, name) = rest.split_once('/')?;
         let snapshot = self.after.snapshot();
-        owners::of_document(snapshot, shown(snapshot, object, self.after.options().mesh.as_deref()).ok()?.node)
+        let types = dialects().flat_map(Dialect::own_types).filter(|known| known.eq_ignore_ascii_case(kind));
+        let found = types.into_iter().find_map(|known| snapshot.object_named(known, scope, name))?;
+        owners::of_document(snapshot, snapshot.objects().get(found)?.at)
     }
 
     /// The types of changed policies that are attached to places.

@@ -10,7 +10,7 @@ use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, NodeRef, Object};
 
-use upheld_report::Answer;
+use upheld_report::{Answer, Depth};
 
 use self::query::{Query, RestsOn};
 use super::gateway_api::gateways::Absent;
@@ -106,8 +106,11 @@ fn answer_about(asked: &Asked<'_>, about: String) -> Result<Answer, Diagnostic> 
     let RestsOn { documents, objects } = query.rests_on.into_inner();
     let documents: Vec<NodeRef> = documents.into_iter().collect();
     let field = asked.question.field.as_deref().map(asked_name);
-    let mut warnings = network.warnings_about(&objects);
-    warnings.extend(unattached::warnings_about(network, &objects, unread.as_ref().map(|unread| &unread.object)));
+    let mut warnings = Vec::new();
+    if asked.depth != Depth::Bare {
+        warnings.extend(network.warnings_about(&objects));
+        warnings.extend(unattached::warnings_about(network, &objects, unread.as_ref().map(|unread| &unread.object)));
+    }
     Ok(Answer { warnings, documents, ..Answer::about(about, reports) }.only(field.as_deref()))
 }
 

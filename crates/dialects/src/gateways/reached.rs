@@ -135,7 +135,7 @@ impl Touched<'_> {
                 self.around(object);
             }
         }
-        for (route, _) in network.topology().routes(network.snapshot) {
+        for (route, _) in network.topology().route_ids() {
             if names(network, route, policy) {
                 self.ways_of(route);
             }
@@ -175,7 +175,7 @@ impl Touched<'_> {
             self.ways_of(*route);
         }
         // What routes look for is known of those that are attached.
-        for (route, _) in network.topology().routes(network.snapshot).filter(|(_, attached)| !attached) {
+        for (route, _) in network.topology().route_ids().filter(|(_, attached)| !attached) {
             let at = network.object(route).map(|route| route.at);
             if at.and_then(|at| network.snapshot.files().value(at)).is_some_and(|document| says(document, name)) {
                 self.ways_of(route);
@@ -195,7 +195,7 @@ impl Touched<'_> {
         let mut routes: BTreeSet<ObjectId> = BTreeSet::from([route]);
         routes.extend(network.topology().looking_for_route(network.snapshot, route));
         // What routes look for is known of those that are attached.
-        let others = network.topology().routes(network.snapshot).filter(|(_, attached)| !attached);
+        let others = network.topology().route_ids().filter(|(_, attached)| !attached);
         routes.extend(others.map(|(other, _)| other).filter(|other| delegates(network, *other)));
         for route in routes.clone() {
             routes.extend(network.on_ways_with(route));

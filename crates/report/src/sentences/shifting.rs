@@ -90,7 +90,10 @@ impl Shifting {
         match counts.beyond {
             0 => told,
             beyond => {
-                format!("{told} The changed documents do not reach {}.", counted_large(beyond, "other place", "other places"))
+                format!(
+                    "{told} The changed documents do not reach {}.",
+                    counted_large(beyond, "other place", "other places")
+                )
             }
         }
     }

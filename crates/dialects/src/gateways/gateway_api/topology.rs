@@ -186,6 +186,12 @@ impl Topology {
         self.sought.get(&Sought::object(object.kind, object.namespace, object.name))
     }
 
+    /// All routes, in no order that means something, with whether they are attached to something.
+    pub(crate) fn route_ids(&self) -> impl Iterator<Item = (ObjectId, bool)> {
+        let entries = self.entries.iter().enumerate();
+        entries.filter_map(|(place, entry)| Some((ObjectId::new(place), !entry.as_ref()?.attached.is_empty())))
+    }
+
     /// Routes that looked for an object by its type, namespace and name.
     pub(crate) fn naming_object(&self, kind: &str, namespace: &str, name: &str) -> &[ObjectId] {
         self.sought.get(&Sought::object(kind, namespace, name))
