@@ -49,7 +49,9 @@ impl Compared<'_, '_> {
     /// The questions of a dialect that the change may reach; all of them where that is not known.
     fn reached(&self, dialect: &dyn Dialect) -> Reached {
         let snapshots = [self.before.snapshot(), self.after.snapshot()];
-        let is_known = self.walk == Walk::Reached && self.before.options() == self.after.options();
+        // What holds at places does not depend on the time, which two sides may have read one after the other.
+        let [was, is] = [self.before.options(), self.after.options()].map(|one| (&one.mesh, &one.semantics));
+        let is_known = self.walk == Walk::Reached && was == is;
         let reached = is_known.then(|| dialect.reached(snapshots, self.causes.documents(), MOST)).flatten();
         reached.unwrap_or_else(|| {
             let [(was, was_all), (is, is_all)] = snapshots.map(|snapshot| dialect.questions(snapshot, MOST));

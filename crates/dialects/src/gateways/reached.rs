@@ -4,19 +4,16 @@
 use std::collections::BTreeSet;
 
 use upheld_engine::{ObjectId, PolicyId, Snapshot};
-use upheld_model::{Policy, Value};
+use upheld_model::Value;
 use upheld_report::ChangedDocument;
 
 use super::gateway_api::controller::System;
-use super::gateway_api::resources::{Route, View};
-use super::gateway_api::{GatewayKind, Network, claim, graph};
+use super::gateway_api::resources::Route;
+use super::gateway_api::{GatewayKind, Network, claim};
 use super::questions;
 use super::unattached::names;
 use crate::dialect::{Listing, Reached};
 use crate::question::Words;
-
-/// The types that forward requests to pods and say nothing themselves.
-const SERVICES: [&str; 1] = ["Service"];
 
 /// The places that a change can reach; nothing if it may reach all of them.
 pub(super) fn reached(snapshots: [&Snapshot; 2], changed: &[ChangedDocument], most: usize) -> Option<Reached> {
@@ -34,7 +31,7 @@ pub(super) fn reached(snapshots: [&Snapshot; 2], changed: &[ChangedDocument], mo
         let objects = touched.objects.into_iter().filter_map(|object| network.object(object));
         names.extend(objects.map(|one| [one.kind, one.scope, one.name].map(|symbol| network.snapshot.text(symbol))));
     }
-    let all = snapshots.map(|snapshot| questions::count(snapshot)).into_iter().max().unwrap_or_default();
+    let all = snapshots.map(questions::count).into_iter().max().unwrap_or_default();
     let mut questions: Vec<Vec<Words>> =
         names.into_iter().filter_map(questions::words).map(|words| vec![words]).take(most + 1).collect();
     let listing = if questions.len() > most { Listing::Cut } else { Listing::Whole };
@@ -91,7 +88,6 @@ impl Touched<'_> {
         let (snapshot, kind) = (self.network.snapshot, kind.as_str());
         // A document that is known on neither side is not what it is called.
         let is_policy = networks.iter().any(|one| one.snapshot.policy_named(kind, scope, name).is_some());
-        let is_object = networks.iter().any(|one| one.snapshot.object_named(kind, scope, name).is_some());
         let governs = |one: &Network<'_>| one.kinds().any(|known| one.snapshot.text(known.kind.governs) == kind);
         if networks.iter().any(governs) {
             if let Some(policy) = snapshot.policy_named(kind, scope, name) {
@@ -99,22 +95,7 @@ impl Touched<'_> {
             }
             return is_policy.then_some(());
         }
-        if Route::KINDS.contains(&kind) {
-            if let Some(route) = snapshot.object_named(kind, scope, name) {
-                self.changed_route(route);
-            }
-            return is_object.then_some(());
-        }
-        if SERVICES.contains(&kind) {
-            for policy in self.policies_that_say(name)? {
-                self.policy(policy);
-            }
-            self.looking_for(kind, scope, name);
-            if let Some(service) = snapshot.object_named(kind, scope, name) {
-                self.objects.insert(service);
-            }
-            return is_object.then_some(());
-        }
+        // A route or a Service may reach more than what is on a way with it.
         // What is of other systems reaches nothing here.
         (kind != "PolicyKind" && claim::types().all(|known| known != kind)).then_some(())
     }
@@ -188,54 +169,6 @@ impl Touched<'_> {
         self.objects.insert(route);
         self.objects.extend(self.network.on_ways_with(route));
     }
-
-    /// A route that is not as it was: it may bring others somewhere, or take them away.
-    fn changed_route(&mut self, route: ObjectId) {
-        let network = self.network;
-        let mut routes: BTreeSet<ObjectId> = BTreeSet::from([route]);
-        routes.extend(network.topology().looking_for_route(network.snapshot, route));
-        // What routes look for is known of those that are attached.
-        let others = network.topology().route_ids().filter(|(_, attached)| !attached);
-        routes.extend(others.map(|(other, _)| other).filter(|other| delegates(network, *other)));
-        for route in routes.clone() {
-            routes.extend(network.on_ways_with(route));
-        }
-        for route in &routes {
-            for at in network.topology().attached_of(*route) {
-                if let Some(gateway) = network.topology().gateways.get(at.gateway) {
-                    self.objects.insert(gateway.object);
-                    self.objects.extend(gateway.listeners.iter().map(|listener| listener.owner));
-                }
-            }
-            let rules = network.topology().facts(*route).map_or(0, |facts| facts.rules.len());
-            let backends = (0..rules).flat_map(|rule| graph::backends(network.snapshot, *route, rule));
-            self.objects.extend(backends.filter_map(|backend| backend.object));
-        }
-        self.objects.extend(routes);
-    }
-
-    /// The policies that say a name somewhere; nothing if something else does that policies may refer to.
-    fn policies_that_say(&self, name: &str) -> Option<Vec<PolicyId>> {
-        let snapshot = self.network.snapshot;
-        let says = |at| snapshot.files().value(at).is_some_and(|document| says(document, name));
-        let others = snapshot.objects().iter().filter(|(_, object)| {
-            let kind = snapshot.text(object.kind);
-            !Route::KINDS.contains(&kind) && !SERVICES.contains(&kind) && claim::types().any(|known| known == kind)
-        });
-        if others.into_iter().any(|(_, object)| says(object.at)) {
-            return None;
-        }
-        let attached =
-            snapshot.policies().iter().filter(|(_, policy): &(PolicyId, &Policy)| policy.attachments().is_some());
-        Some(attached.filter(|(_, policy)| says(policy.at)).map(|(id, _)| id).collect())
-    }
-}
-
-/// Whether a route leads to others.
-fn delegates(network: Network<'_>, route: ObjectId) -> bool {
-    let route = View::of(network.snapshot, route).map(Route::of);
-    let rules = route.iter().flat_map(|route| &route.rules);
-    rules.into_iter().flat_map(|rule| &rule.backends).any(|backend| backend.reference.delegates())
 }
 
 /// Whether a text stands somewhere in a value.

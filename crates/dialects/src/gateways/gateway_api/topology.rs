@@ -197,11 +197,6 @@ impl Topology {
         self.sought.get(&Sought::object(kind, namespace, name))
     }
 
-    /// Routes that looked for a route or for routes like it.
-    pub(crate) fn looking_for_route(&self, snapshot: &Snapshot, route: ObjectId) -> BTreeSet<ObjectId> {
-        View::of(snapshot, route).map_or_else(BTreeSet::new, |view| self.sought_like(&view))
-    }
-
     /// Whether the ways have more steps than are followed.
     pub(crate) fn leaves_something_out(&self) -> bool {
         self.steps.is_exhausted()
