@@ -4,7 +4,7 @@
 //! - [`kgateway`], [`envoy_gateway`]: their policies over that graph, as kinds, with errors and status
 //! - `kind`: kinds of policies that are attached to gateways
 //! - `reader`: which documents are read, and as what; `documents`: who they are
-//! - [`questions`]: routes, listeners, backends, requests; `reached`: those that a change can reach
+//! - [`questions`]: routes, listeners, backends, requests; `reached`: those in which a policy can have a say
 //! - `reported_status`, `drawing`: what controllers report; the graph with its policies
 //! - `unattached`: why a policy has no effect
 
@@ -26,10 +26,10 @@ use std::sync::{Arc, LazyLock};
 use upheld_engine::digest::{Encode, Fingerprint};
 use upheld_engine::{Companions, PolicyId, PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, SourceId, Symbols};
-use upheld_report::{Answer, ChangedDocument, Drawing, ObjectStatus, PolicyStatus};
+use upheld_report::{Answer, Drawing, ObjectStatus, PolicyStatus};
 
 use self::gateway_api::{ControllerSettings, Gateways, Network};
-use crate::dialect::{Builtin, Dialect, Finding, Inventory, Listing, Opening, Reached, Reader, SystemSettings};
+use crate::dialect::{Builtin, Dialect, Finding, Inventory, Listing, Opening, Reader, SystemSettings};
 use crate::identity::{Identify, Identity, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
@@ -191,10 +191,6 @@ impl Inventory for GatewayApi {
 
     fn questions(&self, snapshot: &Snapshot, most: usize) -> (Vec<Words>, Listing) {
         questions::questions(snapshot, most)
-    }
-
-    fn reached(&self, worlds: [&Snapshot; 2], changed: &[ChangedDocument], most: usize) -> Option<Reached> {
-        reached::reached(worlds, changed, most)
     }
 
     fn questions_about(&self, snapshot: &Snapshot, policy: PolicyId, most: usize) -> (Vec<Words>, Listing) {

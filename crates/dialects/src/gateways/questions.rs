@@ -4,7 +4,6 @@ mod query;
 mod unread;
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 
 use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::nearest::nearest;
@@ -61,14 +60,6 @@ pub(super) fn questions(snapshot: &Snapshot, most: usize) -> (Vec<Words>, Listin
     let listing = if all.len() > most { Listing::Cut } else { Listing::Whole };
     all.truncate(most);
     (all, listing)
-}
-
-/// How many these are.
-pub(super) fn count(snapshot: &Snapshot) -> usize {
-    let of_kind =
-        |kind: &str| snapshot.symbols().get(kind).map(|kind| snapshot.objects().count_of(kind, snapshot.symbols()));
-    let kinds: BTreeSet<&str> = KINDS.iter().flat_map(|(_, types)| *types).copied().collect();
-    kinds.into_iter().filter_map(of_kind).sum()
 }
 
 /// The question about something by its type, namespace and name.

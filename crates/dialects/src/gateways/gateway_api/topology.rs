@@ -197,11 +197,6 @@ impl Topology {
         self.sought.get(&Sought::object(kind, namespace, name))
     }
 
-    /// Whether the ways have more steps than are followed.
-    pub(crate) fn leaves_something_out(&self) -> bool {
-        self.steps.is_exhausted()
-    }
-
     /// The routes that lead to a route, by type, namespace and name.
     pub(super) fn leading_to(&self, route: ObjectId) -> Vec<&RouteEntry> {
         by_name(self.leading.get(&route).iter().filter_map(|route| self.entry(*route)))
