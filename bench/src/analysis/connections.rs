@@ -207,7 +207,7 @@ fn asked([was, is]: &[Asked<'_>; 2], step: usize) -> u64 {
 struct Asked<'s> {
     snapshot: &'s Snapshot,
     select: &'s Select,
-    ends: Ends,
+    ends: std::sync::Arc<Ends>,
 }
 
 impl<'s> Asked<'s> {

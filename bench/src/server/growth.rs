@@ -40,7 +40,7 @@ const MESH: &str = r#"{"type": "Mesh", "name": "default"}"#;
 const WORKSPACE: &str = r#"{"ref": "workspace/w", "tags": {"env": ["dev"]}}"#;
 const RULE: &str = r#"{"type": "MeshPolicy", "name": "env", "a": {"kind": "workspace", "tag": "env"}, "b": {"kind": "project", "tag": "env"}}"#;
 
-const SORTS: [Sort; 10] = [
+const SORTS: [Sort; 12] = [
     Sort {
         name: "access policy",
         beside: Vec::new,
@@ -94,6 +94,16 @@ const SORTS: [Sort; 10] = [
             )
         },
     },
+    Sort { name: "NetworkPolicy", beside: Vec::new, document: network_policy },
+    Sort {
+        name: "Deployment beside NetworkPolicies",
+        beside: || (0..300).map(|number| network_policy(number, 0)).collect(),
+        document: |number, time| {
+            format!(
+                r#"{{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {{"name": "d{number}", "namespace": "team"}}, "spec": {{"selector": {{"matchLabels": {{"app": "a{number}"}}}}, "template": {{"metadata": {{"labels": {{"app": "a{number}", "version": "v{time}"}}}}, "spec": {{"containers": [{{"name": "c", "image": "x"}}]}}}}}}}}"#
+            )
+        },
+    },
     Sort {
         name: "related object",
         beside: || vec![RULE.to_owned(), WORKSPACE.to_owned()],
@@ -130,6 +140,13 @@ fn traffic_policy(number: usize, time: usize) -> String {
     format!(
         r#"{{"apiVersion": "gateway.kgateway.dev/v1alpha1", "kind": "TrafficPolicy", "metadata": {{"name": "t{number}", "namespace": "team"}}, "spec": {{"targetRefs": [{{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "r{number}"}}], "timeouts": {{"request": "{}s"}}}}}}"#,
         time + 1
+    )
+}
+
+fn network_policy(number: usize, time: usize) -> String {
+    format!(
+        r#"{{"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {{"name": "p{number}", "namespace": "team"}}, "spec": {{"podSelector": {{"matchLabels": {{"app": "a{number}"}}}}, "ingress": [{{"ports": [{{"port": {}}}]}}]}}}}"#,
+        80 + time
     )
 }
 

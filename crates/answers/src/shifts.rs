@@ -63,7 +63,7 @@ pub(crate) fn shifts_of_owners(
             *all.owners.entry(violation.workspace.clone()).or_default() += 1;
         }
     }
-    let compared = Compared { before, after, causes: &causes, owners, among: None };
+    let compared = Compared { before, after, causes: &causes, owners, among: None, walk: Walk::Reached };
     all = all.with(compared.pairs(progress)).with(compared.places());
     for dialect in dialects() {
         if let Some(possible) = dialect.possible_shifts(before.snapshot(), after.snapshot(), &changed) {
@@ -82,7 +82,14 @@ fn not_compared(what: String, because: impl Into<String>) -> Shifts {
 /// What is otherwise in the answers to one question, or to one and another that was asked before.
 pub(crate) fn shifts_of(before: &World<'_>, after: &World<'_>, answers: &Answers<'_>) -> Shifts {
     let changed = changed(before.snapshot(), after.snapshot());
-    let compared = Compared { before, after, causes: &Causes::of(&changed), owners: Owners::NotCounted, among: None };
+    let compared = Compared {
+        before,
+        after,
+        causes: &Causes::of(&changed),
+        owners: Owners::NotCounted,
+        among: None,
+        walk: Walk::Reached,
+    };
     let size = if answers.words.to.is_some() { Size::Connections(1) } else { Size::Places(1) };
     let found = compared.otherwise(answers, size);
     let counts =
@@ -94,7 +101,14 @@ pub(crate) fn shifts_of(before: &World<'_>, after: &World<'_>, answers: &Answers
 pub(crate) fn shifts_among(before: &World<'_>, after: &World<'_>, among: &Among<'_>) -> Shifts {
     let changed = changed(before.snapshot(), after.snapshot());
     let causes = Causes::of(&changed);
-    let compared = Compared { before, after, causes: &causes, owners: Owners::NotCounted, among: Some(among) };
+    let compared = Compared {
+        before,
+        after,
+        causes: &causes,
+        owners: Owners::NotCounted,
+        among: Some(among),
+        walk: Walk::Reached,
+    };
     Shifts { changed: changed.clone(), ..compared.pairs(&()) }.finished()
 }
 
@@ -114,6 +128,17 @@ struct Compared<'w, 's> {
     owners: Owners,
     /// The connections that are looked at; all if nobody chose.
     among: Option<&'w Among<'w>>,
+    walk: Walk,
+}
+
+/// Which places are asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Walk {
+    /// Those that the changed documents can reach.
+    Reached,
+    /// All of them: what the others are held against.
+    #[cfg(test)]
+    Whole,
 }
 
 /// Violations that begin and end.

@@ -36,9 +36,9 @@ fn find(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<Thing,
     let is_route = |kind: Sym| is_policy_type(snapshot.text(kind));
     let symbols = snapshot.symbols();
     let own = symbols.get(name);
-    let policies = own.into_iter().flat_map(|own| snapshot.policies().named(own, symbols));
+    let policies = own.into_iter().flat_map(|own| snapshot.policies().of_name(own, symbols));
     let policies = policies.filter(|id| snapshot.policies().get(*id).is_some_and(|p| fits(p.kind, p.scope)));
-    let objects = own.into_iter().flat_map(|own| snapshot.objects().named(own, symbols));
+    let objects = own.into_iter().flat_map(|own| snapshot.objects().of_name(own, symbols));
     let objects =
         objects.filter(|id| snapshot.objects().get(*id).is_some_and(|o| !is_route(o.kind) && fits(o.kind, o.scope)));
     let mut things: Vec<Thing> = policies.map(Thing::Policy).chain(objects.map(Thing::Object)).collect();

@@ -70,8 +70,8 @@ impl World<'_> {
     pub fn survival(&self, policy: &str) -> Result<Option<Survival>, Refused> {
         let snapshot = self.snapshot();
         let at = node_of(snapshot, policy, self.options().mesh.as_deref())?;
-        let mut described = snapshot.policies().of_source(at.source);
-        let Some((id, found)) = described.find(|(_, policy)| policy.at == at) else { return Ok(None) };
+        let found = snapshot.policies().of_source(at.source).find(|(_, policy)| policy.at == at);
+        let Some((id, found)) = found else { return Ok(None) };
         let (questions, listing) = questions(snapshot, id, found);
         if listing == Listing::Cut {
             let message = format!("{} has a say in too many results to count them", snapshot.text(found.name));
@@ -150,7 +150,7 @@ fn questions(snapshot: &Snapshot, policy_id: PolicyId, policy: &Policy) -> (Vec<
         }
         if kind.hierarchy().is_some() {
             for dialect in dialects() {
-                let (questions, listing) = dialect.questions(snapshot, MOST);
+                let (questions, listing) = dialect.questions_about(snapshot, policy_id, MOST);
                 if listing == Listing::Cut {
                     return (Vec::new(), Listing::Cut);
                 }

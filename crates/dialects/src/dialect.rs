@@ -29,8 +29,8 @@ use upheld_report::{Answer, ChangedDocument, Drawing, ObjectStatus, PolicyStatus
 pub use self::admission::{Admitted, DocumentWriter, RecordChange, WriteTime, WrittenDocument};
 pub use self::finding::{CouldGo, Finding};
 pub use self::inventory::{
-    Chosen, Ends, Inventory, LayeredCells, LayeredReach, LayeredStanding, ListedObject, Listing, ProxyNames, Service,
-    SomePairs,
+    Chosen, Ends, Inventory, LayeredCells, LayeredReach, LayeredStanding, ListedObject, Listing, ProxyNames, Reached,
+    Service, SomePairs,
 };
 pub use self::native::{Endpoint, Native, NativeProblem};
 pub use self::reader::{Document, Known, Opening, Reader, Side, Taken};

@@ -4,7 +4,7 @@
 //! - [`kgateway`], [`envoy_gateway`]: their policies over that graph, as kinds, with errors and status
 //! - `kind`: kinds of policies that are attached to gateways
 //! - `reader`: which documents are read, and as what; `documents`: who they are
-//! - [`questions`]: routes, listeners, backends, requests
+//! - [`questions`]: routes, listeners, backends, requests; `reached`: those in which a policy can have a say
 //! - `reported_status`, `drawing`: what controllers report; the graph with its policies
 //! - `unattached`: why a policy has no effect
 
@@ -15,6 +15,7 @@ pub mod gateway_api;
 pub mod kgateway;
 mod kind;
 pub mod questions;
+mod reached;
 mod reader;
 mod reported_status;
 mod unattached;
@@ -23,7 +24,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use upheld_engine::digest::{Encode, Fingerprint};
-use upheld_engine::{Companions, PolicyKind, Snapshot};
+use upheld_engine::{Companions, PolicyId, PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, SourceId, Symbols};
 use upheld_report::{Answer, Drawing, ObjectStatus, PolicyStatus};
 
@@ -173,7 +174,9 @@ impl Dialect for GatewayApi {
     }
 
     fn findings(&self, snapshot: &Snapshot) -> Vec<Finding> {
-        Network::of(snapshot).map(kgateway::preferences::findings).unwrap_or_default()
+        let Some(network) = Network::of(snapshot) else { return Vec::new() };
+        let unattached = unattached::warnings(network).iter().cloned().map(Finding::from);
+        kgateway::preferences::findings(network).into_iter().chain(unattached).collect()
     }
 
     fn warnings(&self, snapshot: &Snapshot) -> Vec<Diagnostic> {
@@ -188,6 +191,11 @@ impl Inventory for GatewayApi {
 
     fn questions(&self, snapshot: &Snapshot, most: usize) -> (Vec<Words>, Listing) {
         questions::questions(snapshot, most)
+    }
+
+    fn questions_about(&self, snapshot: &Snapshot, policy: PolicyId, most: usize) -> (Vec<Words>, Listing) {
+        let network = Network::of(snapshot);
+        network.map_or((Vec::new(), Listing::Whole), |network| reached::questions_about(network, policy, most))
     }
 }
 

@@ -1,14 +1,16 @@
 //! Dialect *network policy*: which pods of Kubernetes may reach which.
 //!
-//! - `reader`: which documents are read, and what they come to together
+//! - `reader`: which documents are read; `network`: what they come to together
 //! - `shapes`: what a policy looks like
 //! - `rules`: a policy as rules that permit and deny
 //! - `workloads`: pods, what makes pods, and namespaces
 //! - `ends`: what users call the ends of a connection, and what policies see of them
-//! - `questions`: a connection as two decisions, one at each end
+//! - `questions`: a connection as two decisions, one at each end; `reached`: those that a change can reach
 
 mod ends;
+mod network;
 mod questions;
+mod reached;
 mod reader;
 mod rules;
 mod shapes;
@@ -16,10 +18,10 @@ mod workloads;
 
 use upheld_engine::Snapshot;
 use upheld_model::tree::Value;
-use upheld_report::Answer;
+use upheld_report::{Answer, ChangedDocument};
 
-use self::reader::Network;
-use crate::dialect::{Builtin, Dialect, Inventory, ListedObject, Listing, Opening, Reader};
+use self::network::Network;
+use crate::dialect::{Builtin, Dialect, Inventory, ListedObject, Listing, Opening, Reached, Reader};
 use crate::document::Resource;
 use crate::identity::{Identify, Identity, KindsInForce, Whose, in_namespace};
 use crate::question::{Asked, Refused, Words};
@@ -109,6 +111,10 @@ impl Identify for NetworkDocuments {
 impl Inventory for NetworkPolicy {
     fn questions(&self, snapshot: &Snapshot, most: usize) -> (Vec<Words>, Listing) {
         Network::of(snapshot).map_or((Vec::new(), Listing::Whole), |network| questions::all(network, most))
+    }
+
+    fn reached(&self, worlds: [&Snapshot; 2], changed: &[ChangedDocument], most: usize) -> Option<Reached> {
+        reached::reached(worlds, changed, most)
     }
 
     fn objects(&self, snapshot: &Snapshot) -> Vec<ListedObject> {

@@ -24,6 +24,8 @@ use crate::stamp::edition;
 /// How much a report has, from the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
+    /// The result without what is odd about it: for those who compare.
+    Bare,
     /// The result and who gives it: only policies that match are looked at.
     Answer,
     /// The same, with a headline that says what was missing.

@@ -84,10 +84,10 @@ pub fn explain(asked: &AskedLayers<'_>) -> Option<Report> {
     let closest = |most: usize| Ruling::nearest(asked.merge, &question, most.max(1), |_, _, distance| distance);
     let ruling = match asked.depth {
         Depth::All => closest(asked.skipped.most()),
-        Depth::Answer | Depth::Headline => {
+        Depth::Bare | Depth::Answer | Depth::Headline => {
             let matched = Ruling::matched(asked.merge, &question);
             // Where nothing matches, the headline names what comes closest.
-            let is_enough = asked.depth == Depth::Answer || !matched.candidates.is_empty();
+            let is_enough = asked.depth <= Depth::Answer || !matched.candidates.is_empty();
             if is_enough { matched } else { closest(0) }
         }
     };

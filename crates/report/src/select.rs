@@ -73,7 +73,7 @@ pub fn explain(asked: &AskedPair<'_>) -> Option<Report> {
 fn ruled(select: &Select, question: &Question<'_>, (depth, most): (Depth, usize)) -> Ruling<Select> {
     let matched = (most == 0).then(|| Ruling::matched(select, question));
     // Where nothing matches, the answer names what comes closest.
-    match matched.filter(|ruling| depth == Depth::Answer || ruling.answer.winner.is_some()) {
+    match matched.filter(|ruling| depth <= Depth::Answer || ruling.answer.winner.is_some()) {
         Some(ruling) => {
             let matching: HashSet<EntryId> = ruling.candidates.iter().map(|candidate| candidate.entry).collect();
             ruling.without_others(select.len() - matching.len())

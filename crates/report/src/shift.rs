@@ -60,6 +60,14 @@ pub struct ShiftCounts {
     pub requests: u64,
     /// Shifts that let more through.
     pub widened: u64,
+    /// Places that the changed documents cannot reach, and that were not asked about.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub beyond: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "that is how it is called")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl std::ops::AddAssign for ShiftCounts {
@@ -70,6 +78,7 @@ impl std::ops::AddAssign for ShiftCounts {
         self.ended += more.ended;
         self.requests += more.requests;
         self.widened += more.widened;
+        self.beyond += more.beyond;
     }
 }
 

@@ -40,6 +40,10 @@ pub(super) fn findings(world: &World<'_>) -> Vec<Finding> {
     }
     for dialect in dialects() {
         let (questions, listing) = dialect.questions(snapshot, MOST);
+        // Decisions have no values that others could override.
+        if questions.iter().find_map(|words| decides(world, words)) == Some(true) {
+            continue;
+        }
         if listing == Listing::Cut {
             found.push(too_many(dialect.name()));
             continue;
@@ -55,6 +59,12 @@ pub(super) fn findings(world: &World<'_>) -> Vec<Finding> {
 
 fn has_policies(world: &World<'_>, kind: &PolicyKind) -> bool {
     world.snapshot().policies().iter().any(|(_, policy)| policy.kind == kind.governs)
+}
+
+/// Whether the answer to a question is a decision, if there is one.
+fn decides(world: &World<'_>, words: &Words) -> Option<bool> {
+    let answer = world.question(words).and_then(|question| world.answer_to(&question, Depth::Answer)).ok()?;
+    Some(answer.reports.first()?.family == Family::Decide)
 }
 
 fn too_many(what: &str) -> Finding {

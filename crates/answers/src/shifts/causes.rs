@@ -34,6 +34,11 @@ impl<'c> Causes<'c> {
         named.into_iter().any(|document| document.kind == kind && document.scope == scope)
     }
 
+    /// The changed documents.
+    pub(super) fn documents(&self) -> &'c [ChangedDocument] {
+        self.all
+    }
+
     /// The types of the changed documents.
     pub(super) fn kinds(&self) -> impl Iterator<Item = &'c str> {
         self.kinds.iter().copied()

@@ -131,6 +131,7 @@ impl Compared<'_, '_> {
             causes: self.causes,
             owners: self.owners,
             among: None,
+            walk: self.walk,
         };
         let owned = self.owned(mesh, &callers);
         let Walked { counts, gathered, owners, refused } = walked;

@@ -1,15 +1,16 @@
-//! Places at gateways, routes and backends, and pods that call each other: each is asked on both sides.
+//! Places at gateways, routes and backends, and pods that call each other: those that a change can reach are asked on both sides.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
-use upheld_dialects::dialect::Listing;
+use upheld_dialects::dialect::{Dialect, Listing, Reached};
 use upheld_dialects::dialects;
-use upheld_engine::Snapshot;
-use upheld_report::{Report, Shifts, Size};
+use upheld_report::{Depth, Report, ShiftCounts, Shifts, Size};
 
-use super::{Answers, Asked, Compared, Gathered, Owners, not_compared};
+use super::{Answers, Asked, Compared, Gathered, Owners, Walk, not_compared};
 use crate::owners;
-use crate::shown::shown;
 use crate::{Words, World};
 
 /// So many questions of each system are asked.
@@ -22,53 +23,88 @@ impl Compared<'_, '_> {
         if self.causes.kinds().next().is_none() && self.before.options() == self.after.options() {
             return all;
         }
-        let (was, was_all) = questions(self.before.snapshot());
-        let (is, is_all) = questions(self.after.snapshot());
-        if was_all == Listing::Cut || is_all == Listing::Cut {
-            let because = format!("there are more than {MOST} places to ask about");
-            all = all.with(not_compared("What is beyond the first of them".to_owned(), because));
+        let (mut gathered, mut is_nothing) = (Gathered::default(), true);
+        for dialect in dialects() {
+            let reached = self.reached(dialect);
+            let Reached { same, began, ended, beyond, listing, .. } = reached;
+            is_nothing &= reached.questions.is_empty() && same + began + ended + beyond == 0;
+            if listing == Listing::Cut {
+                let because = format!("there are more than {MOST} places to ask about");
+                all = all.with(not_compared("What is beyond the first of them".to_owned(), because));
+            }
+            all.counts += ShiftCounts { compared: same, began, ended, beyond, ..ShiftCounts::default() };
+            for alike in in_order(reached.questions) {
+                self.place(&alike, &mut all, &mut gathered);
+            }
         }
-        if was.is_empty() && is.is_empty() {
+        if is_nothing {
             return self.attached().fold(all, |all, kind| {
                 all.with(not_compared(kind.to_owned(), "nothing was read that it could be attached to"))
             });
         }
-        let mut gathered = Gathered::default();
-        for words in was.values().chain(is.iter().filter(|(name, _)| !was.contains_key(*name)).map(|(_, words)| words))
-        {
-            // What one side does not name, such as a port, the other may be asked about all the same.
-            let reports = |world: &World<'_>| -> Option<Vec<Report>> {
-                let question = world.question(words).ok()?;
-                world.answer(&question).ok().map(|answer| answer.reports)
-            };
-            match (reports(self.before), reports(self.after)) {
-                (Some(before), Some(after)) => {
-                    all.counts.compared += before.len().max(after.len()) as u64;
-                    let answers = Answers { words, asked: Asked::Same, before: &before, after: &after };
-                    let one = if words.from.is_some() { Size::Connections(1) } else { Size::Places(1) };
-                    let found = self.otherwise(&answers, one);
-                    if self.owners == Owners::Counted && !found.is_empty() {
-                        *all.owners.entry(self.owner(words)).or_default() += found.len() as u64;
-                    }
-                    for shift in found {
-                        all.counts.changed += 1;
-                        gathered.add(shift);
-                    }
-                }
-                (Some(before), None) => all.counts.ended += before.len() as u64,
-                (None, after) => all.counts.began += after.map_or(0, |after| after.len()) as u64,
-            }
-        }
         all.shifts = gathered.shifts();
         all
+    }
+
+    /// The questions of a dialect that the change may reach; all of them where that is not known.
+    fn reached(&self, dialect: &dyn Dialect) -> Reached {
+        let snapshots = [self.before.snapshot(), self.after.snapshot()];
+        // What holds at places does not depend on the time, which two sides may have read one after the other.
+        let [was, is] = [self.before.options(), self.after.options()].map(|one| (&one.mesh, &one.semantics));
+        let is_known = self.walk == Walk::Reached && was == is;
+        let reached = is_known.then(|| dialect.reached(snapshots, self.causes.documents(), MOST)).flatten();
+        reached.unwrap_or_else(|| {
+            let [(was, was_all), (is, is_all)] = snapshots.map(|snapshot| dialect.questions(snapshot, MOST));
+            let both: BTreeMap<String, Words> = was.into_iter().chain(is).map(|words| (key(&words), words)).collect();
+            let is_cut = [was_all, is_all].contains(&Listing::Cut);
+            Reached {
+                questions: both.into_values().map(|words| vec![words]).collect(),
+                listing: if is_cut { Listing::Cut } else { Listing::Whole },
+                ..Reached::default()
+            }
+        })
+    }
+
+    /// What is otherwise at places with one answer before and one after: the first of them is asked about.
+    fn place(&self, alike: &[Words], all: &mut Shifts, gathered: &mut Gathered) {
+        let Some(words) = alike.first() else { return };
+        let count = alike.len() as u64;
+        // What one side does not name, such as a port, the other may be asked about all the same.
+        let reports = |world: &World<'_>| -> Option<Vec<Report>> {
+            let question = world.question(words).ok()?;
+            world.answer_to(&question, Depth::Bare).ok().map(|answer| answer.reports)
+        };
+        match (reports(self.before), reports(self.after)) {
+            (Some(before), Some(after)) => {
+                all.counts.compared += before.len().max(after.len()) as u64 * count;
+                let answers = Answers { words, asked: Asked::Same, before: &before, after: &after };
+                let size = if words.from.is_some() { Size::Connections(count) } else { Size::Places(count) };
+                let found = self.otherwise(&answers, size);
+                if self.owners == Owners::Counted && !found.is_empty() {
+                    for words in alike {
+                        *all.owners.entry(self.owner(words)).or_default() += found.len() as u64;
+                    }
+                }
+                for shift in found {
+                    all.counts.changed += count;
+                    gathered.add(shift);
+                }
+            }
+            (Some(before), None) => all.counts.ended += before.len() as u64 * count,
+            (None, after) => all.counts.began += after.map_or(0, |after| after.len()) as u64 * count,
+        }
     }
 
     /// Whose a place is: whose the object is that it belongs to.
     fn owner(&self, words: &Words) -> Option<String> {
         let named = words.what.as_ref().or(words.from.as_ref())?;
         let object = named.split('#').next().unwrap_or(named);
+        let (kind, rest) = object.split_once('/')?;
+        let (scope, name) = rest.split_once('/')?;
         let snapshot = self.after.snapshot();
-        owners::of_document(snapshot, shown(snapshot, object, self.after.options().mesh.as_deref()).ok()?.node)
+        let types = dialects().flat_map(Dialect::own_types).filter(|known| known.eq_ignore_ascii_case(kind));
+        let found = types.into_iter().find_map(|known| snapshot.object_named(known, scope, name))?;
+        owners::of_document(snapshot, snapshot.objects().get(found)?.at)
     }
 
     /// The types of changed policies that are attached to places.
@@ -85,16 +121,17 @@ impl Compared<'_, '_> {
     }
 }
 
-/// What can be asked, by its words.
-fn questions(snapshot: &Snapshot) -> (BTreeMap<String, Words>, Listing) {
-    let mut all = BTreeMap::new();
-    let mut listing = Listing::Whole;
-    for dialect in dialects() {
-        let (questions, own) = dialect.questions(snapshot, MOST);
-        if own == Listing::Cut {
-            listing = own;
-        }
-        all.extend(questions.into_iter().map(|words| (serde_json::to_string(&words).unwrap_or_default(), words)));
-    }
-    (all, listing)
+/// By which questions are in order.
+fn key(words: &Words) -> String {
+    serde_json::to_string(words).unwrap_or_default()
+}
+
+/// Questions in order, and lists of them by the first of each.
+fn in_order(questions: Vec<Vec<Words>>) -> impl Iterator<Item = Vec<Words>> {
+    let sorted = questions.into_iter().map(|mut alike| {
+        alike.sort_by_cached_key(key);
+        alike
+    });
+    let by_first: BTreeMap<Option<String>, Vec<Words>> = sorted.map(|alike| (alike.first().map(key), alike)).collect();
+    by_first.into_values()
 }

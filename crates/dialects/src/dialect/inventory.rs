@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashMap;
 use upheld_engine::{Granularity, KindId, PolicyId, Snapshot, work};
 use upheld_model::{Diagnostic, NodeRef, Policy, Sym, TagSet};
+use upheld_report::ChangedDocument;
 
 use crate::identity::Identity;
 use crate::question::Words;
@@ -40,6 +41,17 @@ pub trait Inventory {
     /// Everything that can be asked about what there is, besides the connections of [`Self::ends`]: routes, gateways, backends, pods that
     /// call each other. No more than so many questions; whether these are all is said.
     fn questions(&self, _snapshot: &Snapshot, _most: usize) -> (Vec<Words>, Listing) {
+        (Vec::new(), Listing::Whole)
+    }
+
+    /// Of the questions of two snapshots, those that are perhaps not answered alike; nothing if this dialect cannot tell, so that all are to
+    /// be asked.
+    fn reached(&self, _worlds: [&Snapshot; 2], _changed: &[ChangedDocument], _most: usize) -> Option<Reached> {
+        None
+    }
+
+    /// Of its questions, those in whose answers a policy can have a say.
+    fn questions_about(&self, _snapshot: &Snapshot, _policy: PolicyId, _most: usize) -> (Vec<Words>, Listing) {
         (Vec::new(), Listing::Whole)
     }
 
@@ -102,10 +114,28 @@ pub trait Inventory {
     }
 }
 
+/// What a change can reach, among all questions.
+#[derive(Clone, Debug, Default)]
+pub struct Reached {
+    /// Questions that are perhaps not answered alike. Those in one list have one answer before and one after, but for their names.
+    pub questions: Vec<Vec<Words>>,
+    /// How many results were held against each other, and are the same.
+    pub same: u64,
+    /// How many results there are of things that were not there before.
+    pub began: u64,
+    /// How many results there were of things that are not there any more.
+    pub ended: u64,
+    /// How many questions the change cannot reach.
+    pub beyond: u64,
+    /// Whether that is all.
+    pub listing: Listing,
+}
+
 /// Whether a list has everything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Listing {
     /// It has.
+    #[default]
     Whole,
     /// There is more.
     Cut,

@@ -9,9 +9,9 @@ use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, NodeRef, Object};
 
-use upheld_report::Answer;
+use upheld_report::{Answer, Depth};
 
-use self::query::Query;
+use self::query::{Query, RestsOn};
 use super::gateway_api::gateways::Absent;
 use super::gateway_api::{GatewayKind, Network};
 use super::kgateway::fields::asked_name;
@@ -54,17 +54,18 @@ pub(super) fn command_about(object: &Identity) -> Option<String> {
 
 /// Everything that can be asked about by its name.
 pub(super) fn questions(snapshot: &Snapshot, most: usize) -> (Vec<Words>, Listing) {
-    let word = |kind: &str| KINDS.iter().find(|(_, types)| types.contains(&kind)).map(|(word, _)| *word);
-    let about = |object: &Object| {
-        let [kind, namespace, name] = [object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol));
-        let what = word(kind).map(|word| format!("{word}/{namespace}/{name}"))?;
-        Some(Words { what: Some(what), ..Words::default() })
-    };
+    let about = |object: &Object| words([object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol)));
     let mut all: Vec<Words> =
         snapshot.objects().iter().filter_map(|(_, object)| about(object)).take(most + 1).collect();
     let listing = if all.len() > most { Listing::Cut } else { Listing::Whole };
     all.truncate(most);
     (all, listing)
+}
+
+/// The question about something by its type, namespace and name.
+pub(super) fn words([kind, namespace, name]: [&str; 3]) -> Option<Words> {
+    let (word, _) = KINDS.iter().find(|(_, types)| types.contains(&kind))?;
+    Some(Words { what: Some(format!("{word}/{namespace}/{name}")), ..Words::default() })
 }
 
 fn types(kind: &str) -> Option<&'static [&'static str]> {
@@ -91,12 +92,16 @@ fn answer_about(asked: &Asked<'_>, about: String) -> Result<Answer, Diagnostic> 
     let network = network(asked.snapshot)?.taking(Absent::Assumed);
     let kind = asked.question.kind.as_deref().map(|name| find_kind(network, name)).transpose()?;
     let unread = unread::object(network, &asked.question.thing);
-    let query = Query { network, kind, unread: unread.as_ref(), documents: RefCell::default() };
+    let query = Query { network, kind, unread: unread.as_ref(), rests_on: RefCell::default() };
     let reports = query.reports(&asked.question.thing)?;
-    let documents: Vec<NodeRef> = query.documents.into_inner().into_iter().collect();
+    let RestsOn { documents, objects } = query.rests_on.into_inner();
+    let documents: Vec<NodeRef> = documents.into_iter().collect();
     let field = asked.question.field.as_deref().map(asked_name);
-    let mut warnings = network.warnings();
-    warnings.extend(unattached::warnings(network));
+    let mut warnings = Vec::new();
+    if asked.depth != Depth::Bare {
+        warnings.extend(network.warnings_about(&objects));
+        warnings.extend(unattached::warnings_about(network, &objects, unread.as_ref().map(|unread| &unread.object)));
+    }
     Ok(Answer { warnings, documents, ..Answer::about(about, reports) }.only(field.as_deref()))
 }
 
@@ -110,23 +115,32 @@ fn find_kind<'s>(network: Network<'s>, name: &str) -> Result<GatewayKind<'s>, Di
     })
 }
 
+/// The objects of some types with a name, in one namespace or in all.
+fn objects_named<'s>(
+    snapshot: &'s Snapshot,
+    types: &[&str],
+    namespace: Option<&str>,
+    name: &str,
+) -> impl Iterator<Item = (ObjectId, &'s Object)> {
+    let symbols = snapshot.symbols();
+    let keys = types.iter().filter_map(|kind| Some((symbols.get(kind)?, symbols.get(name)?)));
+    let objects = keys.flat_map(|(kind, name)| snapshot.objects().named(kind, name));
+    objects.filter(move |(_, object)| namespace.is_none_or(|namespace| snapshot.text(object.scope) == namespace))
+}
+
 /// Finds `kind/namespace/name#section`, or `kind/name` where one namespace has it.
 fn find<'w>(snapshot: &Snapshot, written: &'w str) -> Result<(ObjectId, Option<&'w str>), Diagnostic> {
     let (whole, section) = written.split_once('#').map_or((written, None), |(whole, section)| (whole, Some(section)));
     let (kind, rest) = whole.split_once('/').unwrap_or(("", whole));
     let (namespace, name) = rest.split_once('/').map_or((None, rest), |(namespace, name)| (Some(namespace), name));
     let wanted = types(kind).unwrap_or_default();
-    let of_kind = || snapshot.objects().iter().filter(|(_, object)| wanted.contains(&snapshot.text(object.kind)));
-    let found: Vec<_> = of_kind()
-        .filter(|(_, object)| {
-            snapshot.text(object.name) == name
-                && namespace.is_none_or(|namespace| snapshot.text(object.scope) == namespace)
-        })
-        .collect();
+    let found: Vec<_> = objects_named(snapshot, wanted, namespace, name).collect();
     match found.as_slice() {
         [(id, _)] => Ok((*id, section)),
         [] => {
-            let names: Vec<String> = of_kind()
+            let all = snapshot.objects().iter();
+            let names: Vec<String> = all
+                .filter(|(_, object)| wanted.contains(&snapshot.text(object.kind)))
                 .map(|(_, object)| format!("{}/{}", snapshot.text(object.scope), snapshot.text(object.name)))
                 .collect();
             let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no {kind} `{rest}`"));

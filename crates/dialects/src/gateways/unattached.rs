@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use upheld_engine::ObjectId;
+use rustc_hash::FxHashMap;
+use upheld_engine::{Described, Identity, ObjectId};
 use upheld_model::nearest::{did_you_mean, nearest};
-use upheld_model::{Diagnostic, Fault, NodeRef, Object, Policy, TargetReference, Value};
+use upheld_model::{Diagnostic, Fault, NodeRef, Object, Policy, Sym, TargetReference, Value};
 
 use super::gateway_api::attachments::TARGETS;
 use super::gateway_api::elsewhere::Meant;
-use super::gateway_api::resources::Route;
+use super::gateway_api::gateways::Absent;
+use super::gateway_api::resources::{ParentReference, Route, View};
 use super::gateway_api::{GatewayKind, Network};
 use crate::recognise::resource_at;
 
@@ -34,21 +36,134 @@ enum Certainty {
     NotGranted,
 }
 
+/// What is said of policies that have no effect: found out once for a snapshot, because it takes the status of all policies.
+#[derive(Debug, Default)]
+pub(super) struct Unattached {
+    /// By kind and order of policies.
+    warnings: Vec<Diagnostic>,
+    /// Places in that list, by what policies name, select, or nearly name.
+    about: FxHashMap<Identity, Vec<usize>>,
+    /// What policies name and nobody read, by type and name.
+    unread: FxHashMap<(Sym, Sym), BTreeSet<Sym>>,
+}
+
 /// Policies that have no effect: they are reported, not forgotten.
-pub(super) fn warnings(network: Network<'_>) -> Vec<Diagnostic> {
+pub(super) fn warnings<'s>(network: Network<'s>) -> &'s [Diagnostic] {
+    &all(network).warnings
+}
+
+/// The same, as far as the policies name or select one of some objects, a parent of a route among them, or something that was not read.
+pub(super) fn warnings_about(
+    network: Network<'_>,
+    objects: &BTreeSet<ObjectId>,
+    unread: Option<&Object>,
+) -> Vec<Diagnostic> {
+    let all = all(network);
+    let parents = objects.iter().flat_map(|object| parents(network, *object));
+    let objects = objects.iter().filter_map(|object| network.object(*object)).chain(unread);
+    let identities = objects.map(Described::identity).chain(parents);
+    let found = identities.filter_map(|identity| all.about.get(&identity)).flatten();
+    let found: BTreeSet<usize> = found.copied().collect();
+    found.into_iter().filter_map(|place| all.warnings.get(place).cloned()).collect()
+}
+
+/// What a route names as its parents.
+fn parents(network: Network<'_>, object: ObjectId) -> Vec<Identity> {
+    let symbol = |text: &str| network.snapshot.symbols().get(text);
+    let is_route = |view: &View<'_>| Route::KINDS.contains(&view.kind);
+    let route = View::of(network.snapshot, object).filter(is_route).map(Route::of);
+    let parents = route.iter().flat_map(|route| &route.parents);
+    let identity = |to: &ParentReference<'_>| Some((symbol(to.kind())?, symbol(to.namespace)?, symbol(to.name)?));
+    parents.filter_map(identity).collect()
+}
+
+/// What policies name by a type and a name, and nobody read.
+pub(super) fn named_unread<'s>(
+    network: Network<'s>,
+    kind: &str,
+    name: &str,
+) -> impl Iterator<Item = Identity> + use<'s> {
+    let symbols = network.snapshot.symbols();
+    let key = symbols.get(kind).zip(symbols.get(name));
+    let scopes = key.and_then(|key| Some((key, all(network).unread.get(&key)?)));
+    scopes.into_iter().flat_map(|((kind, name), scopes)| scopes.iter().map(move |scope| (kind, *scope, name)))
+}
+
+fn all<'s>(network: Network<'s>) -> &'s Unattached {
+    // Whoever asks first finds the same as everybody else.
+    network.gateways.unattached.get_or_init(|| find(network.taking(Absent::Assumed)))
+}
+
+fn find(network: Network<'_>) -> Unattached {
     let alone = network.kgateway_statuses().into_iter().filter(|status| status.ancestors.is_empty());
     let alone = alone.map(|status| status.policy);
     let envoy = network.envoy_statuses().into_iter().filter(|status| status.ancestors.is_empty());
     let policies = alone.chain(envoy.map(|status| status.policy));
     let assumed = network.assumed_routes();
-    let mut found: Vec<Diagnostic> =
-        policies.filter_map(|policy| warning(network, &assumed, network.snapshot.policy(policy)?)).collect();
-    found.extend(network.kinds().flat_map(|kind| unknown_namespaces(network, kind)));
+    let mut found = Unattached::default();
+    for policy in policies.filter_map(|policy| network.snapshot.policy(policy)) {
+        if let Some(warning) = warning(network, &assumed, policy) {
+            found.add(warning, concerned(network, policy));
+        }
+    }
+    for kind in network.kinds() {
+        for (warning, object) in unknown_namespaces(network, kind) {
+            found.add(warning, vec![object.identity()]);
+        }
+    }
+    let attachments = network.snapshot.policies().iter().filter_map(|(_, policy)| policy.attachments());
+    for target in attachments.flat_map(|attachments| &attachments.targets) {
+        if network.snapshot.object(target.kind, target.namespace, target.name).is_none() {
+            found.unread.entry((target.kind, target.name)).or_default().insert(target.namespace);
+        }
+    }
     found
 }
 
+impl Unattached {
+    fn add(&mut self, warning: Diagnostic, about: Vec<Identity>) {
+        for identity in about {
+            let places = self.about.entry(identity).or_default();
+            places.push(self.warnings.len());
+        }
+        self.warnings.push(warning);
+    }
+}
+
+/// Whom it concerns that a policy has no effect: what it names, what it could have meant, and what it selects.
+fn concerned(network: Network<'_>, policy: &Policy) -> Vec<Identity> {
+    let Some(attachments) = policy.attachments() else { return Vec::new() };
+    let objects = network.snapshot.objects();
+    let mut found = Vec::new();
+    for target in &attachments.targets {
+        found.push((target.kind, target.namespace, target.name));
+        if objects.find((target.kind, target.namespace, target.name)).is_none() {
+            found.extend(objects.named(target.kind, target.name).map(|(_, object)| object.identity()));
+            found.extend(nearly_named(network, target).map(|object| object.identity()));
+        }
+    }
+    if !attachments.selectors.is_empty() {
+        let kind = kind_of(network, policy).into_iter();
+        let selected = kind.flat_map(|kind| network.selected(kind, policy));
+        found.extend(selected.filter_map(|(_, object, _)| Some(network.object(object)?.identity())));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The object that a target could have meant: one of its type and namespace, and nearly of its name.
+fn nearly_named<'s>(network: Network<'s>, target: &TargetReference) -> Option<&'s Object> {
+    let snapshot = network.snapshot;
+    let here = || snapshot.objects().in_scope(target.kind, target.namespace, snapshot.symbols());
+    let near = nearest(snapshot.text(target.name), here().map(|(_, object)| snapshot.text(object.name)))?;
+    snapshot
+        .object_named(snapshot.text(target.kind), snapshot.text(target.namespace), near)
+        .and_then(|id| network.object(id))
+}
+
 /// Policies that select objects if their namespaces have certain labels, and nobody knows these.
-fn unknown_namespaces(network: Network<'_>, kind: GatewayKind<'_>) -> Vec<Diagnostic> {
+fn unknown_namespaces<'s>(network: Network<'s>, kind: GatewayKind<'s>) -> Vec<(Diagnostic, &'s Object)> {
     if !kind.policies.selects_elsewhere() {
         return Vec::new();
     }
@@ -65,11 +180,8 @@ fn unknown_namespaces(network: Network<'_>, kind: GatewayKind<'_>) -> Vec<Diagno
             );
             let place = place.get("namespaces").unwrap_or(place);
             let warning = Diagnostic::warning(Fault::Assumed, message);
-            found.push(
-                warning
-                    .at_value(selector.at.source, place, "assumed to be selected")
-                    .help(format!("add the Namespace `{namespace}` with its labels")),
-            );
+            let warning = warning.at_value(selector.at.source, place, "assumed to be selected");
+            found.push((warning.help(format!("add the Namespace `{namespace}` with its labels")), object));
         }
     }
     found
@@ -128,9 +240,7 @@ pub(super) fn why(network: Network<'_>, assumed: &BTreeSet<ObjectId>, policy: &P
 
 /// Why nothing that a policy selects has it: of what comes nearest, what is still missing.
 fn of_selectors(network: Network<'_>, assumed: &BTreeSet<ObjectId>, policy: &Policy) -> Option<Why> {
-    let group = policy.attachments()?.group;
-    let mut kinds = network.kinds();
-    let kind = kinds.find(|kind| kind.kind.governs == policy.kind && Some(kind.policies.kind().group) == group)?;
+    let kind = kind_of(network, policy)?;
     let found: Vec<_> = network.selected(kind, policy).collect();
     let certain = Certainty::NoEffect;
     let mut meant = found.iter().filter(|(.., meant)| matches!(meant, Meant::Yes | Meant::IfLabelled)).peekable();
@@ -165,8 +275,14 @@ fn of_selectors(network: Network<'_>, assumed: &BTreeSet<ObjectId>, policy: &Pol
     Some(Why { message, help: None, certain, at: None })
 }
 
+/// The kind of a policy.
+fn kind_of<'s>(network: Network<'s>, policy: &Policy) -> Option<GatewayKind<'s>> {
+    let group = policy.attachments()?.group?;
+    network.kinds().find(|kind| kind.kind.governs == policy.kind && kind.policies.kind().group == group)
+}
+
 /// Whether a filter of a route names a policy.
-fn names(network: Network<'_>, route: ObjectId, policy: &Policy) -> bool {
+pub(super) fn names(network: Network<'_>, route: ObjectId, policy: &Policy) -> bool {
     let snapshot = network.snapshot;
     let (kind, name) = (snapshot.text(policy.kind), snapshot.text(policy.name));
     let group = policy.attachments().and_then(|attachments| attachments.group).map(|group| snapshot.text(group));
@@ -187,9 +303,9 @@ fn of_target(
     let certain = Certainty::NoEffect;
     let why = |message: String, help: Option<String>| Some(Why { message, help, certain, at: Some(target.at) });
     let Some(object) = snapshot.object(target.kind, target.namespace, target.name) else {
-        let others = || snapshot.objects().iter().filter(|(_, object)| object.kind == target.kind);
-        let is_homeless = |object: &Object| object.name == target.name && !names_namespace(network, object.at);
-        if others().any(|(_, object)| is_homeless(object)) || !names_namespace(network, policy.at) {
+        let namesakes = || snapshot.objects().named(target.kind, target.name);
+        let is_homeless = |object: &Object| !names_namespace(network, object.at);
+        if namesakes().any(|(_, object)| is_homeless(object)) || !names_namespace(network, policy.at) {
             // Whoever applies it says the namespace, so nobody knows whether the two are in one.
             let whose =
                 if names_namespace(network, policy.at) { format!("{kind} {name}") } else { title(network, policy) };
@@ -200,15 +316,13 @@ fn of_target(
             let help = Some(help).filter(|_| names_namespace(network, policy.at));
             return Some(Why { message, help, certain: Certainty::NotRead, at: Some(target.at) });
         }
-        let others: Vec<(&str, &str)> =
-            others().map(|(_, object)| (snapshot.text(object.scope), snapshot.text(object.name))).collect();
-        if let Some((elsewhere, _)) = others.iter().find(|(_, known)| *known == name) {
+        if let Some((_, object)) = namesakes().next() {
+            let elsewhere = snapshot.text(object.scope);
             let message =
                 format!("{kind} {name} is in the namespace {elsewhere}, and references stay within {namespace}");
             return why(message, Some(format!("put the policy into the namespace {elsewhere}")));
         }
-        let here = others.iter().filter(|(scope, _)| *scope == namespace).map(|(_, known)| *known);
-        let help = nearest(name, here).map(did_you_mean);
+        let help = nearly_named(network, target).map(|object| did_you_mean(snapshot.text(object.name)));
         // A name that is nearly that of something else is probably a mistake.
         let certain = if help.is_some() { Certainty::NoEffect } else { Certainty::NotRead };
         let message = format!("{kind} {namespace}/{name} was not read");
@@ -254,8 +368,7 @@ fn of_object(
 /// That all gateways of an object are run by controllers that do not know a policy.
 fn run_by_others(network: Network<'_>, policy: &Policy, object: ObjectId) -> Option<String> {
     let group = policy.attachments()?.group?;
-    let mut kinds = network.kinds();
-    let kind = kinds.find(|kind| kind.kind.governs == policy.kind && kind.policies.kind().group == group)?;
+    let kind = kind_of(network, policy)?;
     let gateways = network.gateways_of(object);
     let foreign = gateways.iter().all(|gateway| network.foreign(kind, gateway).is_some());
     let first = gateways.first().filter(|_| foreign)?;

@@ -10,7 +10,7 @@ use upheld_engine::decide::{Fact, Facts};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
-use super::reader::Network;
+use super::network::Network;
 use super::rules::{ADDRESS, LABEL, NAMESPACE, NAMESPACE_LABEL};
 use super::workloads::{
     DEFAULT_NAMESPACE, Labels, Made, NAMESPACE_NAME, Pod, PodNetwork, TYPES, Workload, WorkloadType,
@@ -66,15 +66,15 @@ impl End {
         match &self.is {
             Is::Address(address) => facts.set(ADDRESS, Fact::Text(format_smolstr!("{address}"))),
             Is::Anyone => {
-                unknown(LABEL, &mut mentioned.labels.iter());
-                unknown(NAMESPACE_LABEL, &mut mentioned.namespace_labels.iter());
+                unknown(LABEL, &mut mentioned.labels.keys());
+                unknown(NAMESPACE_LABEL, &mut mentioned.namespace_labels.keys());
                 facts.set(NAMESPACE, Fact::Unknown);
                 facts.set(ADDRESS, Fact::Unknown);
             }
             Is::Pod(pod) => {
-                let labels = network.namespaces.get(&pod.namespace);
+                let labels = network.namespace(&pod.namespace);
                 if labels.is_none() {
-                    unknown(NAMESPACE_LABEL, &mut mentioned.namespace_labels.iter());
+                    unknown(NAMESPACE_LABEL, &mut mentioned.namespace_labels.keys());
                 }
                 let name = (SmolStr::new_static(NAMESPACE_NAME), Fact::Text(pod.namespace.clone()));
                 let of_namespace = labels.cloned().unwrap_or_else(|| Labels::from([name]));
@@ -158,12 +158,7 @@ fn by_name<'n>(network: &'n Network, written: &str) -> Result<Found<'n>, Diagnos
         },
         _ => (None, None, written),
     };
-    let fits = |workload: &&Workload| {
-        workload.name == name
-            && kind.is_none_or(|kind| kind.name == workload.kind.name)
-            && namespace.is_none_or(|namespace| workload.pod.namespace == namespace)
-    };
-    let found: Vec<&Workload> = network.workloads.iter().filter(fits).collect();
+    let found = network.named(kind.map(|kind| kind.name), namespace, name);
     match found.as_slice() {
         [only] => Ok(Found::Workload(only)),
         [] => Err(nothing(network, written, name)),

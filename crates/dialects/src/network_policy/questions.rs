@@ -12,7 +12,7 @@ use upheld_report::{About, Answer, Report, Verdict, decide_about, each_once};
 
 use super::POLICY;
 use super::ends::{End, Is, find};
-use super::reader::{Directions, Network};
+use super::network::{Directions, Network};
 use super::rules::{PORT, PROTOCOL, port_name};
 use super::shapes::PROTOCOLS;
 use super::workloads::Workload;
@@ -22,6 +22,9 @@ use crate::question::{Asked, Connection, Refused, Thing, Words};
 /// How a question is asked.
 pub(super) const EXAMPLE: &str =
     "name a connection between pods: `--from web --to db --port 5432`, or a pod: `prod/db`";
+
+/// The protocol of connections of which nobody says another.
+const USUAL_PROTOCOL: &str = "TCP";
 
 /// More pairs than these are asked one by one.
 const MOST_PAIRS: usize = 32;
@@ -53,7 +56,7 @@ struct Query<'q> {
 
 /// A connection.
 #[derive(Clone, Copy)]
-struct Call<'q> {
+pub(super) struct Call<'q> {
     source: &'q End,
     destination: &'q End,
     port: Option<u16>,
@@ -62,7 +65,7 @@ struct Call<'q> {
 
 /// At which end a connection is decided.
 #[derive(Clone, Copy)]
-enum Direction {
+pub(super) enum Direction {
     Egress,
     Ingress,
 }
@@ -140,7 +143,7 @@ impl Query<'_> {
         if call.port.is_some() || !undecided || !is_known(call.source) || !is_known(call.destination) {
             return None;
         }
-        let mut ports = self.network.mentioned.ports.clone();
+        let mut ports: BTreeSet<u16> = self.network.mentioned.ports.keys().copied().collect();
         let declared = call.destination.pod().and_then(|pod| pod.ports.as_ref()).into_iter().flatten();
         ports.extend(declared.filter(|port| port.protocol == call.protocol).map(|port| port.number));
         let open: Vec<String> =
@@ -167,25 +170,29 @@ impl Query<'_> {
 
 /// Every pod that calls another one, at each port that policies and pods name and at one that nobody does.
 pub(super) fn all(network: &Network, most: usize) -> (Vec<Words>, Listing) {
-    let declared = network.workloads.iter().flat_map(|workload| workload.pod.ports.iter().flatten());
-    let mut ports: BTreeSet<u16> =
-        network.mentioned.ports.iter().copied().chain(declared.map(|port| port.number)).collect();
-    let unnamed = (1024..u16::MAX).find(|port| !ports.contains(port));
-    ports.extend(unnamed);
+    let ports = ports(network);
     let titles: Vec<String> = network.workloads.iter().map(Workload::title).collect();
     let pairs = titles.iter().flat_map(|from| titles.iter().map(move |to| (from, to))).filter(|(from, to)| from != to);
-    let asked = pairs.flat_map(|(from, to)| {
-        ports.iter().map(move |port| Words {
-            from: Some(from.clone()),
-            to: Some(to.clone()),
-            port: Some(*port),
-            ..Words::default()
-        })
-    });
+    let asked = pairs.flat_map(|(from, to)| ports.iter().map(move |port| words(from, to, *port)));
     let mut all: Vec<Words> = asked.take(most + 1).collect();
     let listing = if all.len() > most { Listing::Cut } else { Listing::Whole };
     all.truncate(most);
     (all, listing)
+}
+
+/// The ports that policies and pods name, and one that nobody does.
+pub(super) fn ports(network: &Network) -> BTreeSet<u16> {
+    let declared = network.workloads.iter().flat_map(|workload| workload.pod.ports.iter().flatten());
+    let mut ports: BTreeSet<u16> =
+        network.mentioned.ports.keys().copied().chain(declared.map(|port| port.number)).collect();
+    let unnamed = (1024..u16::MAX).find(|port| !ports.contains(port));
+    ports.extend(unnamed);
+    ports
+}
+
+/// The question about one connection.
+pub(super) fn words(from: &str, to: &str, port: u16) -> Words {
+    Words { from: Some(from.to_owned()), to: Some(to.to_owned()), port: Some(port), ..Words::default() }
 }
 
 fn checked(pairs: Vec<(End, End)>) -> Result<Vec<(End, End)>, Vec<Diagnostic>> {
@@ -208,7 +215,8 @@ fn checked(pairs: Vec<(End, End)>) -> Result<Vec<(End, End)>, Vec<Diagnostic>> {
 }
 
 impl Directions {
-    fn of(&self, direction: Direction) -> &Decide {
+    /// The rules of a direction.
+    pub(super) fn of(&self, direction: Direction) -> &Decide {
         match direction {
             Direction::Egress => &self.egress,
             Direction::Ingress => &self.ingress,
@@ -226,8 +234,13 @@ impl Direction {
 }
 
 impl<'q> Call<'q> {
+    /// One in the usual protocol.
+    pub(super) fn on(source: &'q End, destination: &'q End, port: u16) -> Self {
+        Self { source, destination, port: Some(port), protocol: USUAL_PROTOCOL }
+    }
+
     /// Where it is decided: at every end that is a pod.
-    fn decisions(self) -> Vec<(Direction, &'q End, &'q End)> {
+    pub(super) fn decisions(self) -> Vec<(Direction, &'q End, &'q End)> {
         let Self { source, destination, .. } = self;
         let both = [(Direction::Egress, source, destination), (Direction::Ingress, destination, source)];
         both.into_iter().filter(|(_, end, _)| end.pod().is_some()).collect()
@@ -257,7 +270,8 @@ impl<'q> Call<'q> {
         Some(format!("note: {} {sentence}", self.title()))
     }
 
-    fn request(self, network: &Network) -> Request {
+    /// What policies are asked.
+    pub(super) fn request(self, network: &Network) -> Request {
         let id = |end: &End| match end.is {
             Is::Anyone => Maybe::Unknown,
             Is::Pod(_) | Is::Address(_) => Maybe::Is(SmolStr::new(&end.title)),
@@ -265,7 +279,7 @@ impl<'q> Call<'q> {
         let mut port = Facts::default();
         port.set(PROTOCOL, Fact::Text(SmolStr::new_static(self.protocol)));
         port.set(PORT, self.port.map_or(Fact::Unknown, |port| Fact::Number(port.into())));
-        for wanted in &network.mentioned.port_names {
+        for wanted in network.mentioned.port_names.keys() {
             port.set(&port_name(wanted), self.port_names(wanted));
         }
         let Self { source, destination, .. } = self;
@@ -299,7 +313,7 @@ impl<'q> Call<'q> {
 }
 
 fn protocol(written: Option<&str>) -> Result<&'static str, Diagnostic> {
-    let Some(written) = written else { return Ok("TCP") };
+    let Some(written) = written else { return Ok(USUAL_PROTOCOL) };
     let upper = written.to_uppercase();
     PROTOCOLS.iter().copied().find(|known| *known == upper).ok_or_else(|| {
         let problem =

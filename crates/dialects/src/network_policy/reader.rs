@@ -1,64 +1,18 @@
 //! Reads policies, and what they are about where there are any.
 
-use std::collections::BTreeMap;
-
 use smol_str::SmolStr;
-use upheld_engine::decide::{Decide, Member, Rule, Set, Strictness, Target};
-use upheld_engine::{DecideKind, PolicyKind, Snapshot};
+use upheld_engine::{DecideKind, PolicyKind, work};
 use upheld_model::{Files, NodeRef, Policy, PolicyContent, SourceId, Sym, Symbols};
 
 use super::POLICY;
+use super::network::{Network, ReadPolicy};
 use super::rules::{Mentioned, Rules};
 use super::shapes;
-use super::workloads::{Labels, Workload, agreed, is_namespace, listed, namespace_labels, namespace_of, type_of};
-use crate::dialect::{Document, Known, ListedObject, Opening, Reader, Side, Taken};
+use super::workloads::{Labels, Workload, is_namespace, namespace_labels, namespace_of, type_of};
+use crate::dialect::{Document, Known, Opening, Reader, Side, Taken};
 use crate::document::{Form, Resource};
 use crate::recognise::Recognised;
 use crate::shape::Checker;
-
-/// What all documents come to.
-#[derive(Debug, Default)]
-pub(super) struct Network {
-    /// The policies of every kind that governs them, by its name.
-    pub(super) kinds: Vec<(Sym, Directions)>,
-    /// Everything with pods, by type, namespace and name.
-    pub(super) workloads: Vec<Workload>,
-    /// The labels of namespaces that somebody described.
-    pub(super) namespaces: BTreeMap<SmolStr, Labels>,
-    /// What policies look at.
-    pub(super) mentioned: Mentioned,
-    /// How many policies there are.
-    policies: usize,
-}
-
-/// The rules of one kind, by direction: both must agree to a connection.
-#[derive(Debug)]
-pub(super) struct Directions {
-    /// What may leave a pod.
-    pub(super) egress: Decide,
-    /// What may come to one.
-    pub(super) ingress: Decide,
-}
-
-impl Network {
-    /// That of a snapshot, if there is any policy.
-    pub(super) fn of(snapshot: &Snapshot) -> Option<&Self> {
-        snapshot.companion::<Self>().filter(|network| network.policies > 0)
-    }
-
-    /// Everything with pods, as it is listed.
-    pub(super) fn listed(&self) -> Vec<ListedObject> {
-        let row = |workload: &Workload| ListedObject {
-            kind: workload.kind.name.to_owned(),
-            scope: workload.pod.namespace.to_string(),
-            name: workload.name.to_string(),
-            owner: None,
-            tags: listed(&workload.pod.labels),
-            at: Some(workload.at),
-        };
-        self.workloads.iter().map(row).collect()
-    }
-}
 
 /// Takes documents, and reads them when all are there.
 pub(super) struct NetworkReader<'f> {
@@ -67,6 +21,9 @@ pub(super) struct NetworkReader<'f> {
     /// Whether there is any policy: only then pods and namespaces matter.
     wanted: Wanted,
     came: Vec<(SourceId, Resource<'f>)>,
+    gone: Vec<(SourceId, Resource<'f>)>,
+    /// What is known and still holds but for what comes and goes; nothing where all documents are read.
+    before: Option<&'f Network>,
     change: Change,
 }
 
@@ -92,12 +49,16 @@ impl<'f> NetworkReader<'f> {
     pub(super) fn new(opening: Opening<'f, '_>) -> Self {
         let Opening { files, kinds, symbols, documents, known, .. } = opening;
         let is_policy = |document: &Document<'_>| document.resource().is_some_and(is_policy);
-        let (any, change) = match known {
-            Known::Unchanged(before, _) => (Network::of(before.snapshot).is_some(), Change::None),
-            Known::Nothing | Known::Reusable(_) => (documents.typed().any(is_policy), Change::AllAreRead),
+        let (any, before, change) = match known {
+            Known::Unchanged(before, _) => {
+                let before = Network::of(before.snapshot);
+                (before.is_some(), before, Change::None)
+            }
+            Known::Nothing | Known::Reusable(_) => (documents.typed().any(is_policy), None, Change::AllAreRead),
         };
         let wanted = if any { Wanted::Everything } else { Wanted::PoliciesOnly };
-        Self { files, kinds: governing(kinds, symbols), wanted, came: Vec::new(), change }
+        let (came, gone) = (Vec::new(), Vec::new());
+        Self { files, kinds: governing(kinds, symbols), wanted, came, gone, before, change }
     }
 
     fn is_ours(&self, resource: Resource<'_>) -> bool {
@@ -112,8 +73,9 @@ impl<'f> Reader<'f> for NetworkReader<'f> {
         if self.change != Change::AllAreRead {
             self.change = Change::Some;
         }
-        if side == Side::Came {
-            self.came.push((document.source, resource));
+        match side {
+            Side::Came => self.came.push((document.source, resource)),
+            Side::Gone => self.gone.push((document.source, resource)),
         }
     }
 
@@ -133,60 +95,116 @@ impl<'f> Reader<'f> for NetworkReader<'f> {
         match self.change {
             Change::AllAreRead => {}
             Change::None => return Some(()),
-            // What a rule means for whom depends on all of them.
-            Change::Some => return None,
-        }
-        let mut network = Network::default();
-        let mut rules = Vec::new();
-        for (source, resource) in std::mem::take(&mut self.came) {
-            let at = NodeRef { source, node: resource.document.number() };
-            if is_policy(resource) {
-                rules.extend(self.policy(source, resource, &mut network, recognised));
-            } else if let Some(kind) = type_of(resource) {
-                network.workloads.push(Workload::read(resource, kind, at));
-            } else {
-                let (name, labels) = namespace_labels(resource);
-                match network.namespaces.get_mut(&name) {
-                    Some(known) => agreed(known, labels),
-                    None => drop(network.namespaces.insert(name, labels)),
-                }
+            Change::Some => {
+                let network = self.after(self.before?, recognised)?;
+                recognised.keep(network);
+                return Some(());
             }
         }
-        network.workloads.sort_by(|one, other| one.identity().cmp(&other.identity()));
-        // The order of files shows nowhere.
-        rules.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let rules: Vec<Rules> = rules.into_iter().map(|(_, rules)| rules).collect();
-        network.kinds = self.kinds.iter().map(|(name, kind)| (*name, directions(kind, &rules))).collect();
-        recognised.keep(network);
+        let Read { workloads, namespaces, policies } = self.read(recognised);
+        recognised.keep(Network::of_all(workloads, namespaces, policies, &self.kinds));
         Some(())
     }
 }
 
+/// What documents say that came.
+#[derive(Default)]
+struct Read {
+    workloads: Vec<Workload>,
+    namespaces: Vec<(SmolStr, Labels)>,
+    policies: Vec<((SmolStr, SmolStr), ReadPolicy)>,
+}
+
 impl NetworkReader<'_> {
+    /// Reads what came.
+    fn read(&mut self, recognised: &mut Recognised) -> Read {
+        let mut read = Read::default();
+        for (source, resource) in std::mem::take(&mut self.came) {
+            work::step();
+            match What::of(source, resource) {
+                What::Policy(at) => read.policies.extend(self.policy(at, resource, recognised)),
+                What::Workload(workload) => read.workloads.push(workload),
+                What::Namespace(name, labels) => read.namespaces.push((name, labels)),
+            }
+        }
+        read
+    }
+
+    /// What is known, after some documents are gone and others came. Nothing if it takes all of them to know what these mean.
+    fn after(&mut self, before: &Network, recognised: &mut Recognised) -> Option<Network> {
+        let mut network = before.clone();
+        let mut policies = Vec::new();
+        for (source, resource) in &self.gone {
+            work::step();
+            match What::of(*source, *resource) {
+                What::Policy(at) => policies.push((identity(*resource), at)),
+                What::Workload(workload) => network.remove_workload(&workload)?,
+                What::Namespace(name, _) => network.remove_namespace(&name)?,
+            }
+        }
+        network.remove_policies(&policies)?;
+        let read = self.read(recognised);
+        for workload in read.workloads {
+            network.add_workload(workload)?;
+        }
+        for (name, labels) in read.namespaces {
+            network.add_namespace(name, labels)?;
+        }
+        network.add_policies(read.policies)?;
+        // Without policies, pods are nobody's.
+        network.has_policies().then_some(network)
+    }
+
     fn policy(
         &self,
-        source: SourceId,
+        at: NodeRef,
         resource: Resource<'_>,
-        network: &mut Network,
         recognised: &mut Recognised,
-    ) -> Option<((SmolStr, SmolStr), Rules)> {
-        network.policies += 1;
+    ) -> Option<((SmolStr, SmolStr), ReadPolicy)> {
         let Recognised { draft, diagnostics, .. } = &mut *recognised;
-        if !Checker::new(source, diagnostics).check(resource.document, &shapes::policy()) {
+        if !Checker::new(at.source, diagnostics).check(resource.document, &shapes::policy()) {
             return None;
         }
-        let (namespace, name) = (namespace_of(resource), SmolStr::new(resource.kubernetes_name().0));
-        let rules = Rules::read(source, resource, &mut network.mentioned, diagnostics)?;
-        let created = resource.created(source, diagnostics);
-        let at = NodeRef { source, node: resource.document.number() };
+        let (namespace, name) = identity(resource);
+        let mut mentioned = Mentioned::default();
+        let rules = Rules::read(at.source, resource, &mut mentioned, diagnostics)?;
+        let created = resource.created(at.source, diagnostics);
         let [kind, scope, title] = [POLICY, &namespace, &name].map(|text| draft.symbols.intern(text));
         if !recognised.is_new(self.files, (kind, scope, title), at, "namespace") {
             return None;
         }
         let says = PolicyContent::Document;
         recognised.draft.policies.push(Policy { kind, scope, name: title, title, created, at, payload: None, says });
-        Some(((namespace, name), rules))
+        Some(((namespace, name), ReadPolicy { at, rules, mentioned }))
     }
+}
+
+/// What a document is.
+enum What {
+    Policy(NodeRef),
+    Workload(Workload),
+    Namespace(SmolStr, Labels),
+}
+
+impl What {
+    fn of(source: SourceId, resource: Resource<'_>) -> Self {
+        let at = NodeRef { source, node: resource.document.number() };
+        if is_policy(resource) {
+            return Self::Policy(at);
+        }
+        match type_of(resource) {
+            Some(kind) => Self::Workload(Workload::read(resource, kind, at)),
+            None => {
+                let (name, labels) = namespace_labels(resource);
+                Self::Namespace(name, labels)
+            }
+        }
+    }
+}
+
+/// The namespace and the name of a policy.
+fn identity(resource: Resource<'_>) -> (SmolStr, SmolStr) {
+    (namespace_of(resource), SmolStr::new(resource.kubernetes_name().0))
 }
 
 /// Whether a document is a policy, or something that policies may be about.
@@ -204,22 +222,4 @@ fn is_policy(resource: Resource<'_>) -> bool {
 fn governing(kinds: &[PolicyKind], symbols: &Symbols) -> Vec<(Sym, DecideKind)> {
     let own = kinds.iter().filter(|kind| symbols.text(kind.governs) == POLICY);
     own.filter_map(|kind| Some((kind.name, kind.decide()?.clone()))).collect()
-}
-
-fn directions(kind: &DecideKind, rules: &[Rules]) -> Directions {
-    let decide = |own: fn(&Rules) -> &[Rule]| {
-        let members = rules.iter().flat_map(own).cloned().map(Member::from).collect();
-        let root = Set {
-            name: SmolStr::default(),
-            algorithm: kind.algorithm,
-            default: Some(kind.default),
-            target: Target::default(),
-            duties: Vec::new(),
-            priority: 0.0,
-            members,
-            at: None,
-        };
-        Decide::new(root, Strictness::Strict)
-    };
-    Directions { egress: decide(|rules| &rules.egress), ingress: decide(|rules| &rules.ingress) }
 }

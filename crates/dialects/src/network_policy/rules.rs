@@ -4,6 +4,7 @@
 //! known make a rule unknown, never false.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use ipnet::IpNet;
 use smol_str::{SmolStr, format_smolstr};
@@ -36,12 +37,12 @@ pub(super) fn port_name(wanted: &str) -> String {
 #[derive(Debug)]
 pub(super) struct Rules {
     /// What may leave the pods that it selects.
-    pub(super) egress: Vec<Rule>,
+    pub(super) egress: Vec<Arc<Rule>>,
     /// What may come to them.
-    pub(super) ingress: Vec<Rule>,
+    pub(super) ingress: Vec<Arc<Rule>>,
 }
 
-/// What policies look at.
+/// What a policy looks at.
 #[derive(Debug, Default)]
 pub(super) struct Mentioned {
     /// Labels of pods.
@@ -65,6 +66,11 @@ const SOURCE: End = End { of: FactOf::Subject, word: "source" };
 const DESTINATION: End = End { of: FactOf::Resource, word: "destination" };
 
 impl Rules {
+    /// All of them, each with its number in its direction.
+    pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, &Arc<Rule>)> {
+        self.egress.iter().enumerate().chain(self.ingress.iter().enumerate())
+    }
+
     /// Reads a policy of the right shape; nothing if something else is wrong with it.
     pub(super) fn read(
         source: SourceId,
@@ -95,7 +101,7 @@ struct PolicyReader<'r> {
 
 impl PolicyReader<'_> {
     /// The rules of one direction: for the pods at its own end, about those at the other.
-    fn direction(&mut self, resource: Resource<'_>, field: &str, own: End, other: End) -> Vec<Rule> {
+    fn direction(&mut self, resource: Resource<'_>, field: &str, own: End, other: End) -> Vec<Arc<Rule>> {
         let mut selected = vec![self.own_namespace(own)];
         selected
             .extend(resource.field("podSelector").map(|labels| self.selector(labels, own, LABEL)).unwrap_or_default());
@@ -107,14 +113,14 @@ impl PolicyReader<'_> {
             let at = NodeRef { source: self.source, node: rule.number() };
             let (peers, ports) = (self.peers(*rule, peers, other), self.ports(*rule));
             let target = target(own, vec![Matcher { tests: selected.clone() }], peers, ports);
-            Rule::new(name, Effect::Permit, target, at)
+            Arc::new(Rule::new(name, Effect::Permit, target, at))
         });
-        let permits: Vec<Rule> = permits.collect();
+        let permits: Vec<Arc<Rule>> = permits.collect();
         if !isolates(resource, field) {
             return Vec::new();
         }
         let everything = target(own, vec![Matcher { tests: selected }], Vec::new(), Vec::new());
-        let mut rules = vec![Rule::new(self.name.clone(), Effect::Deny, everything, self.at)];
+        let mut rules = vec![Arc::new(Rule::new(self.name.clone(), Effect::Deny, everything, self.at))];
         rules.extend(permits);
         rules
     }

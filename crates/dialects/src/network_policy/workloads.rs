@@ -76,7 +76,7 @@ pub(super) const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 pub(super) type Labels = BTreeMap<SmolStr, Fact>;
 
 /// A pod, or pods that are all alike.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Pod {
     /// Its namespace.
     pub(super) namespace: SmolStr,
@@ -87,7 +87,7 @@ pub(super) struct Pod {
 }
 
 /// A port that a container declares. It may be called on others as well: only names need a declaration.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct ContainerPort {
     /// Its name, if it has one.
     pub(super) name: Option<SmolStr>,

@@ -5,7 +5,7 @@ use upheld_dialects::dialect::dialects;
 use upheld_model::State;
 use upheld_report::Verdict;
 
-use crate::asking::{CURRENT, PROPOSED, answer, held, notes, overridden, read, refusal, report};
+use crate::asking::{CURRENT, PROPOSED, answer, findings, held, notes, overridden, read, refusal, report};
 
 const EDGE: &str = "
 apiVersion: gateway.networking.k8s.io/v1
@@ -391,28 +391,31 @@ fn rules_that_nearly_take_a_request_say_what_they_need() {
 
 #[test]
 fn why_a_policy_has_no_effect_is_told_apart() {
-    let warned = |target: &str| {
+    let warned = |what: &str, target: &str| {
         let text = documents(&[
             &route(&format!("name: all, {BACKEND}")),
             &policy("TrafficPolicy", "name: p", target, "csrf: {}"),
         ]);
-        let answer = answer(CURRENT, &text, json!({"what": "httproute/shop/cart"})).expect("is answered");
+        let answer = answer(CURRENT, &text, json!({"what": what})).expect("is answered");
         let told =
             answer.warnings.iter().find(|one| one.message.contains("TrafficPolicy shop/p")).expect("is warned of");
         format!("{}; {}", told.message, told.help.join("; "))
     };
     let why = "TrafficPolicy shop/p has no effect: ";
     assert_eq!(
-        warned("kind: HTTPRoute, name: crat"),
+        warned("httproute/shop/cart", "kind: HTTPRoute, name: crat"),
         format!("{why}HTTPRoute shop/crat was not read; did you mean `cart`?")
     );
     assert_eq!(
-        warned("kind: HTTPRoute, name: cart, sectionName: al"),
+        warned("httproute/shop/cart", "kind: HTTPRoute, name: cart, sectionName: al"),
         format!("{why}HTTPRoute shop/cart has no section `al`; did you mean `all`?")
     );
     // What is not like anything that was read may exist all the same.
     let why = "TrafficPolicy shop/p has an effect only if its target exists: ";
-    assert_eq!(warned("kind: Gateway, name: faraway"), format!("{why}Gateway shop/faraway was not read; "));
+    assert_eq!(
+        warned("gateway/shop/faraway", "kind: Gateway, name: faraway"),
+        format!("{why}Gateway shop/faraway was not read; ")
+    );
 }
 
 #[test]
@@ -425,16 +428,22 @@ fn policies_of_services_that_extensions_use_have_an_effect() {
 }
 
 #[test]
-fn warnings_about_other_documents_do_not_concern_an_answer() {
+fn p4_an_answer_tells_what_is_odd_about_what_it_is_about_and_findings_tell_all() {
     let lost = policy("TrafficPolicy", "name: lost", "kind: HTTPRoute, name: crat", "csrf: {}");
+    let away = policy("TrafficPolicy", "name: away", "kind: HTTPRoute, name: nowhere", "csrf: {}");
     let own = policy("TrafficPolicy", "name: own", TO_ROUTE, "csrf: {}");
-    let text = documents(&[&route("backendRefs: [{name: crat, port: 80}]"), &own, &lost]);
+    let text = documents(&[&route("backendRefs: [{name: crat, port: 80}]"), &own, &lost, &away]);
     let loaded = read(CURRENT, &text);
     let answer = answer(CURRENT, &text, json!({"what": "httproute/shop/cart"})).expect("is answered");
-    // Two answers that no filter names, and the policy of nothing.
+    // What is nearly its name is about it, too; it stands in another document.
+    let told: Vec<&str> = answer.warnings.iter().map(|one| one.message.as_str()).collect();
+    let lost = "TrafficPolicy shop/lost has no effect: HTTPRoute shop/crat was not read";
+    assert_eq!(told, ["HTTPRoute shop/cart: Service \"shop/crat\" not found", lost]);
     let (concerning, others) = answer.concerning(loaded.snapshot.files(), &answer.warnings);
-    let told: Vec<&str> = concerning.iter().map(|one| one.message.as_str()).collect();
-    assert_eq!((told, others), (vec!["HTTPRoute shop/cart: Service \"shop/crat\" not found"], 3));
+    assert_eq!((concerning.len(), others), (1, 1));
+    let found = findings(&loaded);
+    assert!(found.iter().any(|one| one == lost), "{found:?}");
+    assert!(found.iter().any(|one| one.starts_with("TrafficPolicy shop/away has an effect only if")), "{found:?}");
 }
 
 #[test]

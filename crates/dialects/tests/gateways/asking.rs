@@ -1,6 +1,7 @@
 //! Asks as a command line asks.
 
 use serde_json::{Value as Json, from_value, json};
+use upheld_dialects::dialects;
 use upheld_dialects::question::{Asked, Options, Question, Refused, Words};
 use upheld_loader::load::{Choices, Loaded};
 use upheld_loader::{Format, Input};
@@ -60,4 +61,10 @@ pub(crate) fn refusal(text: &str, question: Json) -> String {
     let refused = answer(CURRENT, text, question).expect_err("is refused");
     let told = refused.diagnostics.iter().map(|one| format!("{}; {}", one.message, one.help.join("; ")));
     told.collect::<Vec<_>>().join("\n")
+}
+
+/// What is wrong with policies, whatever is asked.
+pub(crate) fn findings(loaded: &Loaded) -> Vec<String> {
+    let found = dialects().flat_map(|dialect| dialect.findings(&loaded.snapshot));
+    found.map(|finding| finding.problem.message).collect()
 }

@@ -1,5 +1,6 @@
 //! Documents that change: the next snapshot answers as one that is read anew.
 
+use upheld_engine::work::Work;
 use upheld_loader::load::{Change, Loaded, load};
 use upheld_loader::{Format, Input};
 use upheld_model::SourceId;
@@ -70,4 +71,36 @@ fn the_first_policy_makes_pods_matter_and_the_last_one_takes_that_away() {
 fn changes_lead_to_what_is_read_anew() {
     let changed = replace(&start(&policy("p", "podSelector: {}")), "policies.yaml", &policy("p", BY_TEAM));
     assert_eq!(changed.snapshot.digest(), start(&policy("p", BY_TEAM)).snapshot.digest());
+}
+
+/// Steps of work of a write: of a policy, of a pod and of a namespace among so many.
+fn steps(count: usize) -> [u64; 3] {
+    let pods =
+        (0..count).map(|number| input(&format!("pod-{number}.yaml"), &pod(&format!("web-{number}"), "a", "app: web")));
+    let policies = (0..count).map(|number| {
+        input(
+            &format!("policy-{number}.yaml"),
+            &policy(&format!("p{number}"), "podSelector: {matchLabels: {app: web}}"),
+        )
+    });
+    let namespaces =
+        (0..count).map(|number| input(&format!("n{number}.yaml"), &namespace(&format!("n{number}"), "team: two")));
+    let all = load(pods.chain(policies).chain(namespaces).collect(), &[]);
+    let all = all.unwrap_or_else(|broken| panic!("{:?}", broken.diagnostics));
+    let other = [
+        ("policy-7.yaml", policy("p7", "podSelector: {}")),
+        ("pod-7.yaml", pod("web-7", "a", "app: db")),
+        ("n7.yaml", namespace("n7", "team: one")),
+    ];
+    other.map(|(name, text)| {
+        let work = Work::default();
+        work.during(|| replace(&all, name, &text)).expect("nobody ends it");
+        work.steps()
+    })
+}
+
+#[test]
+fn p10_a_document_that_changes_is_read_and_no_other() {
+    assert_eq!(steps(12), [2; 3], "as it was, and as it is");
+    assert_eq!(steps(120), [2; 3]);
 }

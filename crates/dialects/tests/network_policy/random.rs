@@ -6,8 +6,12 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value as Json, json};
 
+use upheld_loader::load::{Change, Loaded, load};
+use upheld_loader::{Format, Input};
+use upheld_report::Report;
+
 use crate::naive::{Call, Party, decide};
-use crate::world::{read, reports};
+use crate::world::{ask, read, reports};
 
 const KEYS: [&str; 3] = ["app", "tier", "kubernetes.io/metadata.name"];
 const VALUES: [&str; 3] = ["a", "b", "c"];
@@ -182,6 +186,74 @@ fn word(truth: Option<bool>) -> &'static str {
 fn stranger() -> impl Strategy<Value = Json> {
     (select(&NAMESPACES[..]), labels(&["a", "b", "?"]))
         .prop_map(|(namespace, labels)| json!({"metadata": {"namespace": namespace, "labels": labels}}))
+}
+
+/// Reads documents, each in a file of its own.
+fn one_by_one(documents: &[Json]) -> Loaded {
+    let inputs = documents.iter().enumerate();
+    let inputs = inputs.map(|(number, document)| input(number, document));
+    load(inputs.collect(), &[]).unwrap_or_else(|broken| panic!("{:?}", broken.diagnostics))
+}
+
+fn input(number: usize, document: &Json) -> Input {
+    Input::text(format!("{number}.json"), Format::Json, document.to_string())
+}
+
+/// All that is said of all pairs of pods, with the policies that say it.
+fn told(loaded: &Loaded, documents: &[Json]) -> Vec<String> {
+    let pods = documents.iter().filter(|document| document["kind"] == "Pod");
+    let names: Vec<String> = pods.map(|pod| text(&pod["metadata"]["name"]).to_owned()).collect();
+    let pairs = names.iter().flat_map(|from| names.iter().map(move |to| (from, to))).filter(|(from, to)| from != to);
+    let ports = [None, Some(80), Some(443)];
+    let questions = pairs.flat_map(|(from, to)| ports.map(|port| json!({"from": from, "to": to, "port": port})));
+    let report = |report: Report| {
+        let candidates: Vec<_> = report.candidates.iter().map(|one| (&one.policy, one.state.word())).collect();
+        format!("{:?} {} {:?} {candidates:?}", report.about.place, report.verdict.word(), report.policies)
+    };
+    questions
+        .map(|words| ask(loaded, &words).map_or_else(|_| Vec::new(), |answer| answer.reports))
+        .flatten()
+        .map(report)
+        .collect()
+}
+
+proptest! {
+    /// Documents come, go and change in any order; a whole new reading is the reference.
+    #[test]
+    fn p10_changes_of_documents_lead_to_what_is_read_anew(
+        first in documents(),
+        others in documents(),
+        steps in vec((0..8_usize, 0..3_u8), 1..6),
+    ) {
+        let mut written: Vec<Option<Json>> = first.iter().cloned().map(Some).collect();
+        let mut loaded = one_by_one(&first);
+        for (place, what) in steps {
+            let place = place % written.len();
+            let file = loaded.snapshot.files().iter().find(|(_, file)| file.name == format!("{place}.json")).map(|(source, _)| source);
+            let other = others[place % others.len()].clone();
+            let (change, now) = match (file, what) {
+                (Some(source), 0) => (Change::Gone(source), None),
+                (Some(source), _) => (Change::Replaced(source, input(place, &other)), Some(other)),
+                (None, _) => (Change::New(input(place, &other)), Some(other)),
+            };
+            // Two may be one thing; then one of them does not count, which is another matter.
+            let identity = |document: &Json| {
+                let part = |name: &str| document["metadata"][name].clone();
+                (document["kind"].clone(), part("namespace"), part("name"))
+            };
+            let beside = written.iter().enumerate().filter(|(number, _)| *number != place).filter_map(|(_, one)| one.as_ref());
+            let is_twice = now.as_ref().is_some_and(|now| beside.map(identity).any(|known| known == identity(now)));
+            if is_twice {
+                continue;
+            }
+            loaded = loaded.after(vec![change]).unwrap_or_else(|broken| panic!("{:?}", broken.diagnostics));
+            written[place] = now;
+            let left: Vec<Json> = written.iter().flatten().cloned().collect();
+            let anew = one_by_one(&left);
+            prop_assert_eq!(told(&loaded, &left), told(&anew, &left));
+            prop_assert_eq!(loaded.snapshot.policies().len(), anew.snapshot.policies().len());
+        }
+    }
 }
 
 proptest! {

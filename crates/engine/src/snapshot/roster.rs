@@ -1,8 +1,9 @@
 //! Objects and policies of a snapshot: each keeps its id while others come and go, and they are listed by their identity.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use upheld_model::{Id, NodeRef, Object, Pages, Policy, Shards, SourceId, Sym, Symbols};
 
 use crate::work;
@@ -44,6 +45,8 @@ pub struct Roster<T> {
     /// By id; nothing where something was that is gone.
     items: Pages<Option<Arc<T>>>,
     by_identity: Shards<Identity, Id<T>>,
+    /// Those with one type and one name, by scope.
+    by_name: Shards<(Sym, Sym), Arc<[Id<T>]>>,
     by_source: Shards<SourceId, Arc<[Id<T>]>>,
     /// Ids by type, scope and name.
     sorted: Arc<[Id<T>]>,
@@ -60,15 +63,19 @@ impl<T: Described> Roster<T> {
     /// Of all items: sorted, so that the order of arrival is forgotten.
     pub(super) fn new(mut items: Vec<T>, symbols: &Symbols) -> Self {
         items.sort_by(|a, b| texts(a, symbols).cmp(&texts(b, symbols)));
-        let mut by_source: std::collections::BTreeMap<SourceId, Vec<Id<T>>> = std::collections::BTreeMap::new();
+        let mut by_source: BTreeMap<SourceId, Vec<Id<T>>> = BTreeMap::new();
+        let mut by_name: FxHashMap<(Sym, Sym), Vec<Id<T>>> = FxHashMap::default();
         let mut by_identity = Shards::default();
         for (index, item) in items.iter().enumerate() {
+            let (kind, _, name) = item.identity();
             by_identity.insert(item.identity(), Id::new(index));
+            by_name.entry((kind, name)).or_default().push(Id::new(index));
             by_source.entry(item.at().source).or_default().push(Id::new(index));
         }
         Self {
             sorted: (0..items.len()).map(Id::new).collect(),
             by_source: by_source.into_iter().map(|(source, ids)| (source, ids.into())).collect(),
+            by_name: by_name.into_iter().map(|(name, ids)| (name, ids.into())).collect(),
             by_identity,
             items: items.into_iter().map(|item| Some(Arc::new(item))).collect(),
         }
@@ -89,6 +96,29 @@ impl<T: Described> Roster<T> {
         self.sorted.iter().filter_map(|id| Some((*id, self.get(*id)?)))
     }
 
+    /// Those with a type and a name, by scope.
+    pub fn named(&self, kind: Sym, name: Sym) -> impl Iterator<Item = (Id<T>, &T)> {
+        let ids = self.by_name.get(&(kind, name)).map_or(&[][..], |ids| ids);
+        ids.iter().filter_map(|id| Some((*id, self.get(*id)?)))
+    }
+
+    /// Those of a type, by scope and name.
+    pub fn of_kind(&self, kind: Sym, symbols: &Symbols) -> impl Iterator<Item = (Id<T>, &T)> {
+        let text = symbols.text(kind);
+        let first =
+            self.sorted.partition_point(|id| self.get(*id).is_some_and(|item| symbols.text(item.identity().0) < text));
+        let rest = self.sorted.get(first..).unwrap_or_default().iter();
+        rest.filter_map(|id| Some((*id, self.get(*id)?))).take_while(move |(_, item)| item.identity().0 == kind)
+    }
+
+    /// How many there are of a type.
+    pub fn count_of(&self, kind: Sym, symbols: &Symbols) -> usize {
+        let text = symbols.text(kind);
+        let kind_of = |id: &Id<T>| self.get(*id).map(|item| symbols.text(item.identity().0));
+        let first = self.sorted.partition_point(|id| kind_of(id).is_some_and(|known| known < text));
+        self.sorted.partition_point(|id| kind_of(id).is_some_and(|known| known <= text)) - first
+    }
+
     /// Those of a type in a scope, by name.
     pub fn in_scope(&self, kind: Sym, scope: Sym, symbols: &Symbols) -> impl Iterator<Item = (Id<T>, &T)> {
         let (kind_text, scope_text) = (symbols.text(kind), symbols.text(scope));
@@ -104,7 +134,7 @@ impl<T: Described> Roster<T> {
     }
 
     /// Those of a name, whatever their type and scope, in the order of all: one look for each type in each scope.
-    pub fn named(&self, name: Sym, symbols: &Symbols) -> Vec<Id<T>> {
+    pub fn of_name(&self, name: Sym, symbols: &Symbols) -> Vec<Id<T>> {
         let mut found = Vec::new();
         let mut rest: &[Id<T>] = &self.sorted;
         while let Some(first) = rest.first().and_then(|id| self.get(*id)) {
@@ -166,6 +196,7 @@ impl<T: Described> Roster<T> {
     pub fn unshared(&self, other: &Self) -> usize {
         self.items.unshared(&other.items)
             + self.by_identity.unshared(&other.by_identity)
+            + self.by_name.unshared(&other.by_name)
             + self.by_source.unshared(&other.by_source)
     }
 
@@ -190,6 +221,7 @@ impl<T: Described> Roster<T> {
                 if self.find(item.identity()) == Some(id) {
                     self.by_identity.remove(&item.identity());
                 }
+                self.rename(&item, symbols, |ids, _| ids.retain(|known| *known != id));
                 self.items.put(id.index(), None, || None);
                 free.push((item.identity(), id));
                 replaced.gone.push((id, item));
@@ -201,6 +233,7 @@ impl<T: Described> Roster<T> {
             sorted.insert(place(&sorted, &self.items, &item), id);
             self.items.put(id.index(), Some(Arc::clone(&item)), || None);
             self.by_identity.insert(item.identity(), id);
+            self.rename(&item, symbols, |ids, place| ids.insert(place, id));
             let others = self.by_source.get(&item.at().source).map_or(&[][..], |ids| ids);
             let ids = others.iter().copied().chain([id]).collect();
             self.by_source.insert(item.at().source, ids);
@@ -208,6 +241,18 @@ impl<T: Described> Roster<T> {
         }
         self.sorted = sorted.into();
         replaced
+    }
+
+    /// Changes the list of those with the type and the name of an item, given where it belongs among them.
+    fn rename(&mut self, item: &T, symbols: &Symbols, change: impl FnOnce(&mut Vec<Id<T>>, usize)) {
+        let ((kind, _, name), key) = (item.identity(), texts(item, symbols));
+        let mut ids = self.by_name.get(&(kind, name)).map_or_else(Vec::new, |ids| ids.to_vec());
+        let place = ids.partition_point(|id| self.get(*id).is_some_and(|known| texts(known, symbols) < key));
+        change(&mut ids, place);
+        match ids.as_slice() {
+            [] => drop(self.by_name.remove(&(kind, name))),
+            ids => drop(self.by_name.insert((kind, name), ids.into())),
+        }
     }
 }
 

@@ -86,6 +86,19 @@ impl Shifting {
 
     /// What two sets of documents come to, without how many documents are not the same.
     pub fn compared(verdict: Comparison, counts: &ShiftCounts, begin: usize, end: usize) -> String {
+        let told = Self::told(verdict, counts, begin, end);
+        match counts.beyond {
+            0 => told,
+            beyond => {
+                format!(
+                    "{told} The changed documents do not reach {}.",
+                    counted_large(beyond, "other place", "other places")
+                )
+            }
+        }
+    }
+
+    fn told(verdict: Comparison, counts: &ShiftCounts, begin: usize, end: usize) -> String {
         let of = match counts.compared {
             0 => String::new(),
             compared => format!(" of {}", counted_large(compared, "result", "results")),

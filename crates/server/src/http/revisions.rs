@@ -21,7 +21,7 @@ use super::writing::{Intent, answer, refused};
 use crate::app::Shared;
 use crate::auth::{Access, Operation};
 use crate::documents::{Body, format};
-use crate::limits::heavy;
+use crate::limits::{Undone, heavy};
 use crate::problem::Problem;
 use crate::telemetry::Observed;
 use crate::view::{RoleLimits, View};
@@ -81,8 +81,7 @@ async fn show(
                 let whole = Whole::of(&view, &access);
                 cut(&access, whole, &view.role_limits(&access), entry).map(|entry| shown(&entry, whole))
             })
-            .await
-            .map_err(unfinished)?
+            .await?
         }
         _ => None,
     };
@@ -127,8 +126,8 @@ pub(super) struct ReadLog {
 pub(super) enum ReadFailure {
     /// The store does not have it, or does not answer.
     Store(StoreError),
-    /// The work on it was stopped.
-    Stopped(Stopped),
+    /// The work on it was not done.
+    Undone(Undone),
 }
 
 impl From<StoreError> for ReadFailure {
@@ -141,7 +140,7 @@ impl From<ReadFailure> for Problem {
     fn from(failure: ReadFailure) -> Self {
         match failure {
             ReadFailure::Store(error) => error.into(),
-            ReadFailure::Stopped(stopped) => unfinished(stopped),
+            ReadFailure::Undone(undone) => undone.into(),
         }
     }
 }
@@ -178,7 +177,7 @@ impl Reader {
                 let summary = |entry: Entry| ReadEntry { summary: entry.summary(named), whole: Whole::No };
                 visible.map(summary).collect::<Vec<_>>()
             });
-            entries.extend(read.await.map_err(ReadFailure::Stopped)?);
+            entries.extend(read.await.map_err(ReadFailure::Undone)?);
             (last, left) = (end.or(last), left - count);
             if count < wanted {
                 break;

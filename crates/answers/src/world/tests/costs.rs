@@ -244,11 +244,11 @@ proptest::proptest! {
         let snapshot = &loaded.snapshot;
         for (_, policy) in snapshot.policies().iter() {
             let all = snapshot.policies().iter().filter(|(_, other)| other.name == policy.name).map(|(id, _)| id);
-            proptest::prop_assert_eq!(snapshot.policies().named(policy.name, snapshot.symbols()), all.collect::<Vec<_>>());
+            proptest::prop_assert_eq!(snapshot.policies().of_name(policy.name, snapshot.symbols()), all.collect::<Vec<_>>());
         }
         for (_, object) in snapshot.objects().iter() {
             let all = snapshot.objects().iter().filter(|(_, other)| other.name == object.name).map(|(id, _)| id);
-            proptest::prop_assert_eq!(snapshot.objects().named(object.name, snapshot.symbols()), all.collect::<Vec<_>>());
+            proptest::prop_assert_eq!(snapshot.objects().of_name(object.name, snapshot.symbols()), all.collect::<Vec<_>>());
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashMap;
 use upheld_engine::ObjectId;
 use upheld_model::tree::Value;
 
@@ -24,6 +25,17 @@ pub enum Assumption {
     Mesh(String),
     /// Nothing names a parent.
     NoParent,
+}
+
+/// Routes that are attached to something that was not read.
+#[derive(Debug, Default)]
+pub(super) struct AssumedRoots {
+    /// With the ways that begin there, by type, namespace and name.
+    roots: Vec<(ObjectId, Vec<Way>)>,
+    /// Their places, by the routes that the ways come through.
+    through: FxHashMap<ObjectId, Vec<usize>>,
+    /// Routes that are asked about as if they were attached, and nothing says to what: by the routes that their ways come through.
+    alone: FxHashMap<ObjectId, Vec<ObjectId>>,
 }
 
 /// A backend that takes no requests, and how many would go there.
@@ -98,33 +110,73 @@ impl<'s> Network<'s> {
 
     /// The ways through a route that would be there if its parents were: those of routes that lead to it, or its own.
     pub fn assumed_ways(self, route: ObjectId) -> Vec<Way> {
-        let passes = |way: &Way| way.chain.iter().any(|step| step.route == route);
-        let leading: Vec<Way> = self.assumed_roots().flat_map(|(_, ways)| ways).filter(passes).collect();
+        let passes = |way: &&Way| way.chain.iter().any(|step| step.route == route);
+        let leading = self.assumed_roots_through(route).flat_map(|(_, ways)| ways);
+        let leading: Vec<Way> = leading.filter(passes).cloned().collect();
         if leading.is_empty() && !self.assumptions(route).is_empty() {
             return self.walked(route);
         }
         leading
     }
 
-    /// Routes that are attached to nothing that was read, but to something, with their ways.
-    pub fn assumed_roots(self) -> impl Iterator<Item = (ObjectId, Vec<Way>)> {
-        let world = self.world();
-        let routes = self.topology().routes(self.snapshot);
-        let unattached = routes.filter(|(_, attached)| !attached).filter_map(move |(route, _)| {
+    /// Routes that are attached to nothing that was read, but to something, with their ways: walked once for a snapshot.
+    pub fn assumed_roots(self) -> &'s [(ObjectId, Vec<Way>)] {
+        &self.all_assumed().roots
+    }
+
+    /// Those of them whose ways come through a route.
+    fn assumed_roots_through(self, route: ObjectId) -> impl Iterator<Item = &'s (ObjectId, Vec<Way>)> {
+        let all = self.all_assumed();
+        let places = all.through.get(&route).into_iter().flatten();
+        places.filter_map(|place| all.roots.get(*place))
+    }
+
+    fn all_assumed(self) -> &'s AssumedRoots {
+        self.gateways.assumed.get_or_init(|| {
+            let world = self.world();
             let is_root = |assumption: &Assumption| match assumption {
                 Assumption::Parent(title) => !title.starts_with("HTTPRoute "),
                 Assumption::Mesh(_) => true,
                 Assumption::NoParent => false,
             };
-            self.assumptions(route).iter().any(is_root).then_some(route)
+            let mut all = AssumedRoots::default();
+            for (route, attached) in self.topology().routes(self.snapshot) {
+                let assumptions = if attached { Vec::new() } else { self.assumptions(route) };
+                if assumptions.is_empty() {
+                    continue;
+                }
+                let ways = self.walked_alone(&world, route);
+                let through: BTreeSet<ObjectId> =
+                    ways.iter().flat_map(|way| &way.chain).map(|step| step.route).collect();
+                if !assumptions.iter().any(is_root) {
+                    for passed in through {
+                        all.alone.entry(passed).or_default().push(route);
+                    }
+                    continue;
+                }
+                for passed in through {
+                    all.through.entry(passed).or_default().push(all.roots.len());
+                }
+                all.roots.push((route, ways));
+            }
+            all
+        })
+    }
+
+    /// All routes on ways through a route, also on those that would be there if what was not read were.
+    pub(crate) fn on_ways_with(self, route: ObjectId) -> BTreeSet<ObjectId> {
+        let leading = self.topology().leading_to(route).into_iter().flat_map(|entry| entry.reports.routes());
+        let assumed = self.assumed_roots_through(route).flat_map(|(root, ways)| {
+            let chained = ways.iter().flat_map(|way| &way.chain).map(|step| step.route);
+            chained.chain([*root])
         });
-        unattached.map(move |route| (route, self.walked_alone(&world, route)))
+        let alone = self.all_assumed().alone.get(&route).into_iter().flatten().copied();
+        leading.chain(assumed).chain(alone).collect()
     }
 
     /// Whether another route would lead to a route if its parents were there.
     pub fn is_led_to(self, route: ObjectId) -> bool {
-        let mut ways = self.assumed_roots().filter(|(root, _)| *root != route).flat_map(|(_, ways)| ways);
-        ways.any(|way| way.chain.iter().any(|step| step.route == route))
+        self.assumed_roots_through(route).any(|(root, _)| *root != route)
     }
 
     /// The ways of a route as if it were attached.
@@ -134,7 +186,7 @@ impl<'s> Network<'s> {
 
     /// Routes that requests would reach if what was not read were there.
     pub fn assumed_routes(self) -> BTreeSet<ObjectId> {
-        let ways = self.assumed_roots().flat_map(|(_, ways)| ways).flat_map(|way| way.chain).map(|step| step.route);
+        let ways = self.all_assumed().through.keys().copied();
         let alone = self.topology().routes(self.snapshot).filter(|(route, attached)| {
             !attached && self.topology().leading_to(*route).is_empty() && !self.assumptions(*route).is_empty()
         });

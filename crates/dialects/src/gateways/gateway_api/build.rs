@@ -1,7 +1,7 @@
 //! From a snapshot to its topology, and from one topology to the next.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
@@ -56,6 +56,7 @@ impl Topology {
             sought: RouteIndex::default(),
             leading: RouteIndex::default(),
             steps: Steps::up_to(settings.step_limit),
+            hosts: OnceLock::new(),
             replaced: BTreeMap::new(),
         };
         topology.walk(&world, routes);
@@ -76,7 +77,7 @@ impl Topology {
             return Some(Arc::clone(self));
         }
         let world = World::new(next, settings, grants, Arc::clone(&self.namespaces), labelled.clone());
-        let mut topology = Self { labelled, ..Self::clone(self) };
+        let mut topology = Self { labelled, hosts: OnceLock::new(), ..Self::clone(self) };
         for route in &routes {
             topology.withdraw(*route);
         }
@@ -113,16 +114,25 @@ impl Topology {
     fn touch_route(&self, view: &View<'_>, presence: Presence, touched: &mut Touched) {
         let Touched { routes, labelled } = touched;
         routes.insert(view.object);
-        if view.kind == "HTTPRoute" {
-            routes.extend(self.sought.get(&Sought::RoutesIn(view.namespace.into())));
-        }
+        routes.extend(self.sought_like(view));
         if let Some(label) = delegation_label(view) {
             match presence {
                 Presence::Gone => labelled.remove(&label, view.object),
                 Presence::Came => labelled.add(&label, view.object),
             }
+        }
+    }
+
+    /// Routes that looked for a route: by its name, its namespace or its label.
+    pub(super) fn sought_like(&self, view: &View<'_>) -> BTreeSet<ObjectId> {
+        let mut routes: BTreeSet<ObjectId> = self.looking_for(view).iter().copied().collect();
+        if view.kind == "HTTPRoute" {
+            routes.extend(self.sought.get(&Sought::RoutesIn(view.namespace.into())));
+        }
+        if let Some(label) = delegation_label(view) {
             routes.extend(self.sought.get(&Sought::RoutesLabelled(label)));
         }
+        routes
     }
 
     /// Walks from routes that are not there yet, as far as the snapshot has them.

@@ -57,8 +57,8 @@ impl<'s> Network<'s> {
     ) -> impl Iterator<Item = (&'s TargetSelector, ObjectId, Meant)> {
         let selectors = policy.attachments().map_or(&[][..], |attachments| &attachments.selectors);
         selectors.iter().flat_map(move |selector| {
-            let objects = self.snapshot.objects().iter();
-            let labelled = objects.filter(|(_, own)| own.kind == selector.kind && selector.selects(&own.facts));
+            let objects = self.snapshot.objects().of_kind(selector.kind, self.snapshot.symbols());
+            let labelled = objects.filter(|(_, own)| selector.selects(&own.facts));
             labelled.map(move |(id, object)| (selector, id, self.meant(kind, policy, selector, object)))
         })
     }

@@ -1,11 +1,11 @@
 //! Which way takes a request.
 
-use std::cmp::Reverse;
+use rustc_hash::FxHashMap;
 
-use super::hostname::{covers, specificity};
+use super::hostname::{covers, is_unfilled, specificity};
 use super::matches::{FieldMatch, Match, PathKind};
 use super::pattern::Pattern;
-use super::topology::{Gateway, Place, Topology, Way};
+use super::topology::{Gateway, Host, Place, Topology, Way};
 
 /// A request, as far as routes look at it.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,7 @@ impl Topology {
             ports.sort_unstable();
             ports.dedup();
             ports.into_iter().filter(|port| request.port.is_none_or(|wanted| wanted == *port)).find_map(|port| {
-                let host = host_on(found, port, host_name(request.host))?;
+                let host = self.host_on((gateway, found), port, host_name(request.host))?;
                 let mut ways = found.hosts.get(host)?.ways.iter();
                 let way = ways.position(|way| way.wanted.takes(request))?;
                 Some(Place { gateway, host, way })
@@ -68,19 +68,75 @@ pub(crate) fn host_name(host: &str) -> &str {
     }
 }
 
-/// The host that a name belongs to on a port. A listener with a certificate is chosen first, by its own host name; plain
-/// listeners share their hosts.
-fn host_on(gateway: &Gateway, port: u16, name: &str) -> Option<usize> {
+/// Hosts of all gateways, found by their names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HostIndex {
+    /// Places by gateway, port and name in lower case.
+    by_name: FxHashMap<(usize, u16, String), Vec<usize>>,
+    /// Gateways and places of hosts of whose names a part is put in later.
+    unfilled: Vec<(usize, usize)>,
+}
+
+impl HostIndex {
+    fn of(topology: &Topology) -> Self {
+        let mut index = Self::default();
+        for (number, gateway) in topology.gateways.iter().enumerate() {
+            for (place, host) in gateway.hosts.iter().enumerate() {
+                let key = (number, host.port, host.name.to_ascii_lowercase());
+                index.by_name.entry(key).or_default().push(place);
+                if is_unfilled(&host.name) {
+                    index.unfilled.push((number, place));
+                }
+            }
+        }
+        index
+    }
+}
+
+impl Topology {
+    fn host_index(&self) -> &HostIndex {
+        self.hosts.get_or_init(|| HostIndex::of(self))
+    }
+
+    /// Hosts of whose names a part is put in later.
+    pub(crate) fn unfilled_hosts(&self) -> impl Iterator<Item = &Host> {
+        let places = self.host_index().unfilled.iter();
+        places.filter_map(|(gateway, host)| self.gateways.get(*gateway)?.hosts.get(*host))
+    }
+
+    /// The host that a name belongs to on a port. A listener with a certificate is chosen first, by its own host name; plain
+    /// listeners share their hosts.
+    fn host_on(&self, (number, gateway): (usize, &Gateway), port: u16, name: &str) -> Option<usize> {
+        let serves = serving(gateway, port, name);
+        let is_fitting = |place: &usize| gateway.hosts.get(*place).is_some_and(|host| serves(host));
+        // Of equal ones the first: those for all hosts are equal, however they are written.
+        covering(name).into_iter().find_map(|names| {
+            let known = names.into_iter().filter_map(|name| self.host_index().by_name.get(&(number, port, name)));
+            known.flatten().copied().filter(is_fitting).min()
+        })
+    }
+}
+
+/// Whether a host is one of those that a name belongs to on a port.
+fn serving(gateway: &Gateway, port: u16, name: &str) -> impl Fn(&Host) -> bool {
     let is_secure = |place: &usize| gateway.listeners.get(*place).is_some_and(|listener| !listener.is_plain());
     let secure = gateway.taker(port, name).filter(is_secure);
-    let serves = |index: usize| match secure {
-        Some(chosen) => index == chosen,
-        None => gateway.listeners.get(index).is_some_and(|listener| listener.port == port && listener.is_plain()),
-    };
-    let hosts = gateway.hosts.iter().enumerate();
-    let hosts = hosts.filter(|(_, host)| serves(host.listener) && covers(&host.name, name));
-    // Of equal ones the first.
-    hosts.min_by_key(|(_, host)| Reverse(specificity(Some(&host.name)))).map(|(index, _)| index)
+    move |host: &Host| match secure {
+        Some(chosen) => host.listener == chosen,
+        None => gateway.listeners.get(host.listener).is_some_and(|one| one.port == port && one.is_plain()),
+    }
+}
+
+/// The names of hosts that cover a name, in lower case, the narrowest first; equally narrow ones together.
+fn covering(name: &str) -> Vec<Vec<String>> {
+    let name = name.to_ascii_lowercase();
+    let all = vec![String::new(), "*".to_owned()];
+    if ["", "*"].contains(&name.as_str()) {
+        return vec![all];
+    }
+    let ends = name.strip_prefix('*').unwrap_or(&name);
+    let wider = ends.char_indices().skip(1).filter_map(|(at, _)| ends.get(at..)).map(|end| vec![format!("*{end}")]);
+    std::iter::once(vec![name.clone()]).chain(wider).chain([all]).collect()
 }
 
 impl Match {
@@ -151,6 +207,36 @@ impl FieldMatch {
             Pattern::new(&self.value).is_ok_and(|pattern| pattern.matches(value))
         } else {
             self.value == value
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn name() -> impl Strategy<Value = String> {
+        let part = proptest::sample::select(&["a", "B", "b", "ab"][..]);
+        let parts = proptest::collection::vec(part, 0..4).prop_map(|parts| parts.join("."));
+        (proptest::sample::select(&["", "*", "*."][..]), parts).prop_map(|(before, parts)| format!("{before}{parts}"))
+    }
+
+    proptest! {
+        /// The naive reference holds every name against every other.
+        #[test]
+        fn p4_the_names_that_are_looked_up_are_those_that_cover(hosts in proptest::collection::vec(name(), 1..8), name in name()) {
+            let naive = hosts.iter().filter(|host| covers(host, &name)).map(|host| specificity(Some(host))).max();
+            let groups = covering(&name);
+            let found = groups.iter().find_map(|names| {
+                hosts.iter().find(|host| names.contains(&host.to_ascii_lowercase())).map(|host| specificity(Some(host)))
+            });
+            prop_assert_eq!(found, naive);
+            for host in &hosts {
+                let is_named = groups.iter().flatten().any(|known| *known == host.to_ascii_lowercase());
+                prop_assert_eq!(is_named, covers(host, &name), "{} {}", host, name);
+            }
         }
     }
 }

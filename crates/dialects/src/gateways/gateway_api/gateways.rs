@@ -5,14 +5,16 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
 use upheld_engine::{Hierarchy, ObjectId, PolicyId, PolicyKind, Snapshot};
-use upheld_model::{Diagnostic, Object, SourceId};
+use upheld_model::{Diagnostic, Label, Object, SourceId, Span};
 
+use super::assumed::AssumedRoots;
 use super::controller::System;
 use super::grants::Grants;
 use super::settings::ControllerSettings;
 use super::topology::Topology;
 use crate::document::Resource;
 use crate::gateways::kgateway::references::References;
+use crate::gateways::unattached::Unattached;
 
 /// What a snapshot keeps of its gateways.
 #[derive(Debug)]
@@ -29,6 +31,10 @@ pub struct Gateways {
     problems: RwLock<FxHashMap<(PolicyId, Absent), Problems>>,
     /// The systems that are meant by what was read, once somebody asked.
     pub(super) meant: OnceLock<Vec<System>>,
+    /// Routes whose gateways were not read, once somebody asked.
+    pub(super) assumed: OnceLock<AssumedRoots>,
+    /// Policies that have no effect, once somebody asked.
+    pub(in crate::gateways) unattached: OnceLock<Unattached>,
 }
 
 /// What it means that an object was not read, where nothing of its type was.
@@ -48,7 +54,18 @@ impl Gateways {
     pub fn of(snapshot: &Snapshot, settings: ControllerSettings, other_editions: Vec<PolicyKind>) -> Self {
         let (topology, grants) = Topology::build(snapshot, &settings.topology);
         let (topology, grants) = (Arc::new(topology), Arc::new(grants));
-        Self { topology, grants, settings, other_editions, problems: RwLock::default(), meant: OnceLock::new() }
+        Self::with(topology, grants, settings, other_editions)
+    }
+
+    fn with(
+        topology: Arc<Topology>,
+        grants: Arc<Grants>,
+        settings: ControllerSettings,
+        other_editions: Vec<PolicyKind>,
+    ) -> Self {
+        let (problems, meant) = (RwLock::default(), OnceLock::new());
+        let (assumed, unattached) = (OnceLock::new(), OnceLock::new());
+        Self { topology, grants, settings, other_editions, problems, meant, assumed, unattached }
     }
 
     /// Those of the next snapshot, in which some files are not as they were. Nothing if these are about something else.
@@ -64,10 +81,8 @@ impl Gateways {
         };
         let concerned = changed.iter().any(|source| concerns(before, source) || concerns(next, source));
         // What is wrong with policies may depend on anything that gateways have to do with.
-        (concerned || !Arc::ptr_eq(&topology, &self.topology)).then(|| {
-            let grants = Arc::clone(&self.grants);
-            Self { topology, grants, settings, other_editions, problems: RwLock::default(), meant: OnceLock::new() }
-        })
+        (concerned || !Arc::ptr_eq(&topology, &self.topology))
+            .then(|| Self::with(topology, Arc::clone(&self.grants), settings, other_editions))
     }
 
     /// What is wrong with a policy; `look` is asked once for each.
@@ -151,6 +166,23 @@ impl<'s> Network<'s> {
     /// What is odd about the gateways.
     pub fn warnings(self) -> Vec<Diagnostic> {
         self.gateways.topology.warnings()
+    }
+
+    /// The same, as far as it stands in the documents of some objects, or leaves something out of every answer.
+    pub(crate) fn warnings_about(self, objects: &BTreeSet<ObjectId>) -> Vec<Diagnostic> {
+        let at = |object: &ObjectId| self.object(*object).map(|object| object.at);
+        let spans: Vec<(SourceId, Span)> = objects
+            .iter()
+            .filter_map(at)
+            .filter_map(|at| Some((at.source, self.snapshot.files().value(at)?.span())))
+            .collect();
+        let is_within = |label: &Label| {
+            let within = |(source, span): &(SourceId, Span)| {
+                *source == label.source && (span.start..=span.end).contains(&label.span.start)
+            };
+            spans.iter().any(within)
+        };
+        self.gateways.topology.warnings_about(objects, |warning| warning.label.as_ref().is_some_and(is_within))
     }
 }
 

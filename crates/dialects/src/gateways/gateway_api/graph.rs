@@ -64,7 +64,7 @@ impl Topology {
         let mut reached: BTreeSet<ObjectId> = BTreeSet::new();
         for (route, ways) in network.assumed_roots() {
             reached.extend(ways.iter().flat_map(|way| &way.chain).map(|step| step.route));
-            sketch.parents_not_read(network, route, &ways);
+            sketch.parents_not_read(network, *route, ways);
         }
         for (route, _) in self.routes(snapshot).filter(|(_, attached)| !attached) {
             if !reached.contains(&route) && self.leading_to(route).iter().all(|entry| entry.served.is_empty()) {

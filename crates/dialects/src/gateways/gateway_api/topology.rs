@@ -6,18 +6,19 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
 
 use smol_str::SmolStr;
 use upheld_engine::{ObjectId, Snapshot};
-use upheld_model::{Config, Diagnostic, NodeRef, Pages, Runs};
+use upheld_model::{Config, Diagnostic, Fault, NodeRef, Pages, Runs};
 
 use super::attach::Sites;
 use super::controller::Controller;
 use super::dependents::{RouteIndex, Sought};
 use super::entry::{RouteEntry, Served};
 use super::facts::RouteFacts;
+use super::find::HostIndex;
 use super::matches::Match;
 use super::precedence::Rank;
 use super::resources::View;
@@ -48,6 +49,8 @@ pub struct Topology {
     /// By each route, those that lead to it: itself, if it is attached, and those that delegate to it.
     pub(super) leading: RouteIndex<ObjectId>,
     pub(super) steps: Steps,
+    /// Hosts by their names, once somebody asked.
+    pub(super) hosts: OnceLock<HostIndex>,
     /// What others said of routes at parents: rules that answer with an error.
     pub(super) replaced: BTreeMap<(ObjectId, Parent), Vec<String>>,
 }
@@ -120,12 +123,38 @@ impl Topology {
         self.entries_by_name().into_iter().flat_map(|entry| &entry.attached)
     }
 
+    /// At which listeners a route is.
+    pub(crate) fn attached_of(&self, route: ObjectId) -> &[Attached] {
+        self.entry(route).map_or(&[][..], |entry| &entry.attached)
+    }
+
     /// What is probably not meant, by its place.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut warnings = Warnings::default();
         warnings.extend(&self.about_sites);
         for entry in self.entries.iter().flatten() {
             warnings.extend(&entry.warnings);
+        }
+        warnings.finish()
+    }
+
+    /// The same, as far as it is about some objects. What leaves something out is about all of them.
+    pub(super) fn warnings_about(
+        &self,
+        objects: &BTreeSet<ObjectId>,
+        is_about: impl Fn(&Diagnostic) -> bool,
+    ) -> Vec<Diagnostic> {
+        let mut warnings = Warnings::default();
+        let leading = objects.iter().flat_map(|object| self.leading_to(*object));
+        let own = objects.iter().filter_map(|object| self.entry(*object)).map(|entry| &**entry);
+        let about = |found: &[Diagnostic]| found.iter().filter(|one| is_about(one)).cloned().collect::<Vec<_>>();
+        warnings.extend(&about(&self.about_sites));
+        for entry in leading.chain(own) {
+            warnings.extend(&about(&entry.warnings));
+        }
+        if self.steps.is_exhausted() {
+            let all = self.entries.iter().flatten().flat_map(|entry| entry.warnings.iter());
+            all.filter(|one| one.fault == Fault::Limit).for_each(|one| warnings.push(one.clone()));
         }
         warnings.finish()
     }
@@ -155,6 +184,17 @@ impl Topology {
     /// The routes whose walks looked for an object.
     pub(super) fn looking_for(&self, object: &View<'_>) -> &[ObjectId] {
         self.sought.get(&Sought::object(object.kind, object.namespace, object.name))
+    }
+
+    /// All routes, in no order that means something, with whether they are attached to something.
+    pub(crate) fn route_ids(&self) -> impl Iterator<Item = (ObjectId, bool)> {
+        let entries = self.entries.iter().enumerate();
+        entries.filter_map(|(place, entry)| Some((ObjectId::new(place), !entry.as_ref()?.attached.is_empty())))
+    }
+
+    /// Routes that looked for an object by its type, namespace and name.
+    pub(crate) fn naming_object(&self, kind: &str, namespace: &str, name: &str) -> &[ObjectId] {
+        self.sought.get(&Sought::object(kind, namespace, name))
     }
 
     /// The routes that lead to a route, by type, namespace and name.

@@ -33,8 +33,17 @@ pub(super) struct Query<'s> {
     pub(super) kind: Option<GatewayKind<'s>>,
     /// What was asked about, if it was not read and policies name it.
     pub(super) unread: Option<&'s Unread>,
+    /// What the answer rests on, as far as it was asked.
+    pub(super) rests_on: RefCell<RestsOn>,
+}
+
+/// What an answer rests on.
+#[derive(Debug, Default)]
+pub(super) struct RestsOn {
     /// The documents of objects that were asked about, or that requests come through.
-    pub(super) documents: RefCell<BTreeSet<NodeRef>>,
+    pub(super) documents: BTreeSet<NodeRef>,
+    /// These objects, their parents, and the backends that requests go to: what is odd about one of them is told with the answer.
+    pub(super) objects: BTreeSet<ObjectId>,
 }
 
 /// A place of a way: under which host it is, unless its gateway was not read.
@@ -89,7 +98,13 @@ impl<'s> Query<'s> {
 
     /// The answer rests on the document of an object.
     fn rest_on(&self, object: ObjectId) {
-        self.documents.borrow_mut().extend(self.network.object(object).map(|object| object.at));
+        self.be_about(object);
+        self.rests_on.borrow_mut().documents.extend(self.network.object(object).map(|object| object.at));
+    }
+
+    /// What is odd about an object belongs to the answer.
+    fn be_about(&self, object: ObjectId) {
+        self.rests_on.borrow_mut().objects.insert(object);
     }
 
     /// The kinds to ask: the one that was named, or all that have policies and can be attached to one of some scopes.
@@ -194,6 +209,7 @@ impl<'s> Query<'s> {
             let named = step.map(|step| graph::backends(self.network.snapshot, step.route, step.rule));
             for led in named.into_iter().flatten() {
                 let Some(object) = led.object else { continue };
+                self.be_about(object);
                 let port = led.port.and_then(|port| self.port_name(object, &port.to_string()));
                 if !backends.contains(&(object, port.clone())) {
                     backends.push((object, port));
@@ -257,6 +273,9 @@ impl<'s> Query<'s> {
         let gateway = served.map(|(gateway, _)| gateway.object);
         for object in gateway.into_iter().chain(way.chain.iter().map(|step| step.route)) {
             self.rest_on(object);
+        }
+        if let Some((gateway, host)) = served {
+            gateway.listeners.get(host.listener).into_iter().for_each(|listener| self.be_about(listener.owner));
         }
         let asked = match served {
             Some((gateway, host)) => self.network.way(kind, gateway, host, way),

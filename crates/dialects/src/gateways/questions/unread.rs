@@ -1,9 +1,10 @@
 //! Things that were not read and that policies name: what these say about them is answered all the same.
 
-use upheld_model::{NodeRef, Object, SourceId, TagSet, TargetReference};
+use upheld_model::{NodeRef, Object, SourceId, Sym, TagSet};
 
-use super::types;
+use super::{objects_named, types};
 use crate::gateways::gateway_api::Network;
+use crate::gateways::unattached;
 use crate::question::Thing;
 
 /// Something that was not read.
@@ -24,25 +25,13 @@ pub(super) fn object(network: Network<'_>, thing: &Thing) -> Option<Unread> {
     let (namespace, name) = rest.split_once('/').map_or((None, rest), |(namespace, name)| (Some(namespace), name));
     let snapshot = network.snapshot;
     let kinds = types(noun)?;
-    let is_meant = |target: &&TargetReference| {
-        kinds.contains(&snapshot.text(target.kind))
-            && snapshot.text(target.name) == name
-            && namespace.is_none_or(|namespace| snapshot.text(target.namespace) == namespace)
-    };
     // What was read goes before what only policies name.
-    let was_read = snapshot.objects().iter().any(|(_, object)| {
-        kinds.contains(&snapshot.text(object.kind))
-            && snapshot.text(object.name) == name
-            && namespace.is_none_or(|namespace| snapshot.text(object.scope) == namespace)
-    });
-    if was_read {
+    if objects_named(snapshot, kinds, namespace, name).next().is_some() {
         return None;
     }
-    let policies = snapshot.policies().iter();
-    let targets = policies.filter_map(|(_, policy)| policy.attachments()).flat_map(|attachments| &attachments.targets);
-    let mut found: Vec<_> = targets.filter(is_meant).map(|to| (to.kind, to.namespace, to.name)).collect();
-    found.sort_unstable();
-    found.dedup();
+    let targets = kinds.iter().flat_map(|kind| unattached::named_unread(network, kind, name));
+    let is_meant = |scope: &Sym| namespace.is_none_or(|namespace| snapshot.text(*scope) == namespace);
+    let found: Vec<_> = targets.filter(|(_, scope, _)| is_meant(scope)).collect();
     let [(kind, scope, name)] = found.as_slice() else { return None };
     let (kind, scope, name) = (*kind, *scope, *name);
     let at = NodeRef { source: SourceId::FIRST, node: 0 };

@@ -100,7 +100,7 @@ fn called_proxy<'q>(snapshot: &Snapshot, words: &'q Words, called: &'q str) -> C
     let name = called.split('#').next().unwrap_or(called);
     let is_proxy = || {
         let (symbols, objects) = (snapshot.symbols(), snapshot.objects());
-        let named = symbols.get(name).map(|name| objects.named(name, symbols)).unwrap_or_default();
+        let named = symbols.get(name).map(|name| objects.of_name(name, symbols)).unwrap_or_default();
         let mut kinds = named.into_iter().filter_map(|id| Some(snapshot.text(objects.get(id)?.kind)));
         kinds.any(|kind| kind == ResourceType::Dataplane.name())
     };

@@ -101,7 +101,10 @@ async fn invited(visit: &Visit, inspector: Inspector) -> Response {
     // Whoever may not ask should not be invited to.
     match visit.get(Address::of("/v1/contents")).await {
         Ok(said) => {
-            let drawn = inspector == Inspector::Gateway && visit.get(Address::of("/v1/graph")).await.is_ok();
+            let types = said.json["types"].as_array().into_iter().flatten();
+            // The drawing itself costs what it shows.
+            let has_gateways = types.into_iter().any(|known| known["kind"] == "Gateway");
+            let drawn = inspector == Inspector::Gateway && has_gateways;
             let page = invitation(inspector, drawn.then_some("/gateway/map.svg"));
             visit.shows(&page, said, None)
         }

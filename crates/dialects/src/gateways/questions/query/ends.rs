@@ -26,6 +26,7 @@ impl Query<'_> {
                     continue;
                 }
                 names.push(listener.name.clone());
+                self.be_about(gateway.object);
                 if section.is_some_and(|section| section != listener.name) {
                     continue;
                 }

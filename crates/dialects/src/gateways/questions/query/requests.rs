@@ -49,12 +49,13 @@ impl<'s> Query<'s> {
     /// Hosts of routes that may be that of a request, once everything is put into their names.
     fn unfilled_hosts(&self, request: &Request<'_>) -> Vec<String> {
         let asked = host_name(request.host);
-        let served = self.topology().gateways.iter().flat_map(|gateway| &gateway.hosts);
+        let served = self.topology().unfilled_hosts();
         let served = served.filter(|one| request.port.is_none_or(|port| one.port == port));
-        let assumed = self.network.assumed_roots().filter_map(|(route, _)| View::of(self.network.snapshot, route));
-        let assumed = assumed.flat_map(|route| Route::of(route).hostnames);
+        let assumed = self.network.assumed_roots().iter();
+        let assumed = assumed.filter_map(|(route, _)| View::of(self.network.snapshot, *route));
+        let assumed = assumed.flat_map(|route| Route::of(route).hostnames).filter(|name| is_unfilled(name));
         let names = served.map(|one| one.name.as_str()).chain(assumed);
-        let may_be = |name: &&str| is_unfilled(name) && may_become(name, asked) && *name != asked;
+        let may_be = |name: &&str| may_become(name, asked) && *name != asked;
         let mut found: Vec<String> = names.filter(may_be).map(str::to_owned).collect();
         found.sort_unstable();
         found.dedup();
@@ -78,14 +79,14 @@ impl<'s> Query<'s> {
 
     /// Ways of routes whose gateways were not read and that are for the host of a request: with the host names of their routes,
     /// in the order in which requests would try them.
-    fn assumed_takers(&self, request: &Request<'_>) -> Vec<(String, Way)> {
+    fn assumed_takers(&self, request: &Request<'_>) -> Vec<(String, &'s Way)> {
         let mut found = Vec::new();
         for (route, ways) in self.network.assumed_roots() {
-            let Some(route) = View::of(self.network.snapshot, route).map(Route::of) else { continue };
+            let Some(route) = View::of(self.network.snapshot, *route).map(Route::of) else { continue };
             let names = if route.hostnames.is_empty() { vec!["*"] } else { route.hostnames };
             let fitting = names.into_iter().filter(|name| covers(name, host_name(request.host)));
             let Some(name) = fitting.max_by_key(|name| specificity(Some(name))) else { continue };
-            found.extend(ways.into_iter().map(|way| (name.to_owned(), way)));
+            found.extend(ways.iter().map(|way| (name.to_owned(), way)));
         }
         // Within a route they are in order already.
         found.sort_by_key(|(name, _)| Reverse(specificity(Some(name))));
@@ -104,7 +105,7 @@ impl<'s> Query<'s> {
     /// Hosts of a route that come to other listeners than those that it is attached to.
     pub(super) fn taken_by_others(&self, route: ObjectId) -> Vec<String> {
         let mut told = Vec::new();
-        for at in self.topology().attached().filter(|at| at.route == route) {
+        for at in self.topology().attached_of(route) {
             let Some(gateway) = self.topology().gateways.get(at.gateway) else { continue };
             let Some(port) = gateway.listeners.get(at.listener).map(|listener| listener.port) else { continue };
             let taken = at.hosts.iter().filter_map(|host| Some((host, gateway.taker(port, host)?)));
@@ -141,7 +142,7 @@ impl<'s> Query<'s> {
     }
 
     /// Why a request is taken by no rule.
-    fn nobody_takes(&self, request: &Request<'_>, assumed: &[(String, Way)]) -> Diagnostic {
+    fn nobody_takes(&self, request: &Request<'_>, assumed: &[(String, &Way)]) -> Diagnostic {
         let Request { host, path, method, port, .. } = request;
         let on = port.map(|port| format!(" on port {port}")).unwrap_or_default();
         let diagnostic = Diagnostic::error(Fault::NotFound, format!("no route takes {method} {host}{path}{on}"));
@@ -156,7 +157,7 @@ impl<'s> Query<'s> {
         let hosts = self.topology().gateways.iter().flat_map(|gateway| &gateway.hosts);
         let hosts: Vec<_> = hosts.filter(|one| port.is_none_or(|port| one.port == port)).collect();
         let fitting = hosts.iter().filter(|one| covers(&one.name, host_name(host)));
-        let ways = fitting.flat_map(|one| one.ways.iter()).chain(assumed.iter().map(|(_, way)| way));
+        let ways = fitting.flat_map(|one| one.ways.iter()).chain(assumed.iter().map(|(_, way)| *way));
         let mut near: Vec<((bool, usize), String)> = Vec::new();
         for way in ways {
             let unmet: Vec<Unmet<'_>> = way.wanted.unmet(request).collect();

@@ -22,7 +22,7 @@ impl<'s> Query<'s> {
             let step = Step { route, rule: number, matched: 0, parent };
             for kind in self.stream_kinds() {
                 reports.extend(self.stream_at_listeners(kind, &step));
-                let is_alone = self.topology().attached().all(|at| at.route != route);
+                let is_alone = self.topology().attached_of(route).is_empty();
                 if is_alone && is_assumed {
                     let asked = self.network.under(kind).route(std::slice::from_ref(&step));
                     reports.push(report_at(&asked, &self.step_title(&step)));
@@ -50,7 +50,7 @@ impl<'s> Query<'s> {
     }
 
     fn stream_at_listeners(&self, kind: GatewayKind<'s>, step: &Step) -> Vec<Report> {
-        let attached = self.topology().attached().filter(|at| at.route == step.route);
+        let attached = self.topology().attached_of(step.route).iter();
         let places = attached.filter_map(|at| {
             let gateway = self.topology().gateways.get(at.gateway)?;
             Some((gateway, gateway.listeners.get(at.listener)?))
