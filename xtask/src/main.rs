@@ -42,6 +42,8 @@ cargo xtask COMMAND
   seeds [ROUNDS] the properties on other random cases than those of `test`; a round that fails prints its seed
   bench NAME     measure; NAME is one of: select, kuma, gateway, access, analysis, comply, server; `server --attack` with strangers,
                  `server --envoy` behind a real Envoy, `server --pages` for the web pages of a large world
+  bench growth [FEW MANY]
+                 what every operation, page and command costs in worlds of FEW and of MANY policies of each system [300 3000]
   bench tools    how long the program takes to start, to answer from 2 000 files, and to complete names
   soak --minutes N
                  a server under mixed load for N minutes: memory, file handles and latency over time
@@ -111,6 +113,8 @@ fn main() -> ExitCode {
                 return ExitCode::from(2);
             }
         },
+        ["bench", "growth"] => growth("300", "3000"),
+        ["bench", "growth", few, many] => growth(few, many),
         ["bench", "tools"] => speed::tools(),
         ["bench", rest @ ..] => bench(rest),
         ["pages"] => pages(),
@@ -271,6 +275,15 @@ fn audit() -> bool {
         return true;
     }
     cargo(&["deny", "check", "advisories"])
+}
+
+/// The map of growth, by the test that holds its deterministic part.
+fn growth(few: &str, many: &str) -> bool {
+    let arguments = ["test", "--release", "--package", "upheld", "--test", "growth", "--", "--nocapture"];
+    let mut command = cargo_command(&arguments);
+    let look = format!(",,{few},{many}");
+    command.env("UPHELD_GROWTH", &look);
+    run(command, &format!("UPHELD_GROWTH={look} cargo {}", arguments.join(" ")))
 }
 
 fn bench(rest: &[&str]) -> bool {

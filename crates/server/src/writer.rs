@@ -294,13 +294,11 @@ impl Writer {
         if write.mode == Mode::DryRun {
             let (after, moment) = (Arc::clone(&view), nanoseconds(time));
             let shifts = at_length(heavy(move || before.shifts_to(&after, moment))).await.map_err(Refusal::Undone)?;
-            let shifts = Some(shifts);
-            return Ok(Written { revision: view.revision(), view, effects, ruled, shifts, admitted });
+            return Ok(Written { revision: view.revision(), view, effects, ruled, shifts: Some(shifts), admitted });
         }
         let Write { author, message, idempotency, .. } = write.clone();
-        let actor = author.name();
         let (after, seen) = (before.revision(), Some(before.state.digest()));
-        let batch = Batch { after, seen, time, actor, message, changes, idempotency };
+        let batch = Batch { after, seen, time, actor: author.name(), message, changes, idempotency };
         let appended = self.store.append(batch).await;
         let failed = matches!(appended, Err(StoreError::Unreachable(_) | StoreError::Unusable(_)));
         self.failing.store(failed, Ordering::Relaxed);

@@ -20,6 +20,9 @@ mod quote;
 pub mod text;
 pub mod yaml;
 
+#[cfg(debug_assertions)]
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use upheld_model::{Diagnostic, File, SourceId, Tree, TreeBuilder};
 
 pub use format::Format;
@@ -40,7 +43,20 @@ pub fn parse(name: impl Into<String>, format: Format, mut text: String, source: 
         Format::JsonLines => json::read_lines(source, text),
         Format::Csv => csv::read(source, text),
     };
+    #[cfg(debug_assertions)]
+    DOCUMENTS.fetch_add(tree.documents().count() as u64, Ordering::Relaxed);
     (File { name, tree }, problems)
+}
+
+#[cfg(debug_assertions)]
+static DOCUMENTS: AtomicU64 = AtomicU64::new(0);
+
+/// How many documents this process parsed, in builds with debug assertions: tests of growth count them. Others count none.
+pub fn documents_read() -> u64 {
+    #[cfg(debug_assertions)]
+    return DOCUMENTS.load(Ordering::Relaxed);
+    #[cfg(not(debug_assertions))]
+    0
 }
 
 /// A text in which nothing was read.

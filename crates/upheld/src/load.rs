@@ -10,8 +10,8 @@ use upheld_loader::{Discovered, Exclude, LeftAside, discover_at_without, discove
 use upheld_model::{Diagnostic, Fault};
 
 use crate::config::{FILE, Packages, Reading, Settings};
-use crate::demo;
 use crate::render::diagnostics;
+use crate::{cost, demo};
 
 /// Reads everything that the settings name. Problems are printed; `None` if nothing can be answered.
 pub(crate) fn snapshot(settings: &Settings, revision: Option<&str>) -> Option<Loaded> {
@@ -20,7 +20,7 @@ pub(crate) fn snapshot(settings: &Settings, revision: Option<&str>) -> Option<Lo
 
 /// As [`snapshot`], without a file that holds the question and no policies, and without printing warnings.
 pub(crate) fn snapshot_beside(settings: &Settings, revision: Option<&str>, question: Option<&str>) -> Option<Loaded> {
-    read(settings, revision, question).map_err(|broken| print_broken(&broken)).ok()
+    cost::reading(|| read(settings, revision, question)).map_err(|broken| print_broken(&broken)).ok()
 }
 
 fn told(read: Result<Loaded, Box<Broken>>) -> Option<Loaded> {
@@ -49,7 +49,7 @@ pub(crate) fn print_warnings(loaded: &Loaded) {
 
 /// As [`snapshot`], without printing.
 pub(crate) fn try_snapshot(settings: &Settings, revision: Option<&str>) -> Result<Loaded, Box<Broken>> {
-    read(settings, revision, None)
+    cost::reading(|| read(settings, revision, None))
 }
 
 fn read(settings: &Settings, revision: Option<&str>, question: Option<&str>) -> Result<Loaded, Box<Broken>> {

@@ -13,6 +13,7 @@ mod cli;
 mod commands;
 mod complete;
 mod config;
+mod cost;
 mod demo;
 mod exit;
 mod load;
@@ -31,5 +32,6 @@ fn main() -> ExitCode {
         Err(error) => return exit::usage(&error),
     };
     let exit = commands::run(&cli);
+    cost::keep();
     if render::writing_failed() { exit::Exit::Failed.into() } else { exit.into() }
 }

@@ -1,0 +1,105 @@
+//! What something costs, in figures that are the same on every machine.
+
+use std::fmt;
+
+use stats_alloc::Region;
+use upheld_engine::work;
+
+use crate::ALLOCATOR;
+
+/// What something cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    pub(crate) allocations: u64,
+    /// Questions to the engine, and turns of loops that are as long as the world.
+    pub(crate) steps: u64,
+    /// Documents that were parsed.
+    pub(crate) documents: u64,
+    /// Bytes of the answer.
+    pub(crate) bytes: u64,
+    /// Microseconds of all threads, where the system tells them: printed, never judged.
+    pub(crate) time: u64,
+}
+
+impl Cost {
+    /// What something costs in this process, on all of its threads.
+    pub(crate) fn of<T>(act: impl FnOnce() -> T) -> (T, Self) {
+        let (time, steps, documents) = (worked(), work::total(), upheld_syntax::documents_read());
+        let region = Region::new(&ALLOCATOR);
+        let done = act();
+        let change = region.change();
+        let cost = Self {
+            allocations: (change.allocations + change.reallocations) as u64,
+            steps: work::total() - steps,
+            documents: upheld_syntax::documents_read() - documents,
+            bytes: 0,
+            time: worked().saturating_sub(time),
+        };
+        (done, cost)
+    }
+
+    /// The smaller of each figure: what other threads did meanwhile is not part of it.
+    pub(crate) fn least(self, other: Self) -> Self {
+        Self {
+            allocations: self.allocations.min(other.allocations),
+            steps: self.steps.min(other.steps),
+            documents: self.documents.min(other.documents),
+            bytes: self.bytes.min(other.bytes),
+            time: self.time.min(other.time),
+        }
+    }
+
+    fn parts(self) -> [(Part, u64, u64); 4] {
+        // What a few more may be: of tasks that go on beside, of lists that double, of digits.
+        [
+            (Part::Allocations, self.allocations, 200),
+            (Part::Steps, self.steps, 20),
+            (Part::Documents, self.documents, 2),
+            (Part::Bytes, self.bytes, 300),
+        ]
+    }
+
+    /// How often each part of this holds that of the same in a smaller world.
+    pub(crate) fn growth(self, smaller: Self) -> [Growth; 4] {
+        let (parts, less) = (self.parts(), smaller.parts());
+        std::array::from_fn(|place| {
+            let ((part, more, slack), (_, few, _)) = (parts[place], less[place]);
+            let ratio = more.saturating_sub(slack) as f64 / few.max(1) as f64;
+            Growth { part, ratio: if more <= few + slack { ratio.min(1.0) } else { ratio } }
+        })
+    }
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { allocations, steps, documents, bytes, time } = self;
+        let time = *time as f64 / 1000.0;
+        write!(f, "{allocations:>9} {steps:>7} {documents:>5} {bytes:>8} {time:>8.1} ms")
+    }
+}
+
+/// A part of a cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Allocations,
+    Steps,
+    Documents,
+    Bytes,
+}
+
+/// How a part grows with the world.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Growth {
+    pub(crate) part: Part,
+    pub(crate) ratio: f64,
+}
+
+/// How long all threads of this process worked, in microseconds.
+fn worked() -> u64 {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let of_thread = |thread: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split(' ').next()?.parse::<u64>().ok()
+    };
+    threads.filter_map(of_thread).sum::<u64>() / 1000
+}
