@@ -48,7 +48,7 @@ pub(super) struct Unattached {
 }
 
 /// Policies that have no effect: they are reported, not forgotten.
-pub(super) fn warnings<'s>(network: Network<'s>) -> &'s [Diagnostic] {
+pub(super) fn warnings(network: Network<'_>) -> &[Diagnostic] {
     &all(network).warnings
 }
 
@@ -89,7 +89,7 @@ pub(super) fn named_unread<'s>(
     scopes.into_iter().flat_map(|((kind, name), scopes)| scopes.iter().map(move |scope| (kind, *scope, name)))
 }
 
-fn all<'s>(network: Network<'s>) -> &'s Unattached {
+fn all(network: Network<'_>) -> &Unattached {
     // Whoever asks first finds the same as everybody else.
     network.gateways.unattached.get_or_init(|| find(network.taking(Absent::Assumed)))
 }
@@ -139,7 +139,7 @@ fn concerned(network: Network<'_>, policy: &Policy) -> Vec<Identity> {
         found.push((target.kind, target.namespace, target.name));
         if objects.find((target.kind, target.namespace, target.name)).is_none() {
             found.extend(objects.named(target.kind, target.name).map(|(_, object)| object.identity()));
-            found.extend(nearly_named(network, target).map(|object| object.identity()));
+            found.extend(nearly_named(network, target).map(Described::identity));
         }
     }
     if !attachments.selectors.is_empty() {

@@ -227,7 +227,7 @@ impl Network {
     pub(super) fn remove_policies(&mut self, policies: &[((SmolStr, SmolStr), NodeRef)]) -> Option<()> {
         let gone = policies.iter().map(|(identity, at)| self.policies.remove(identity).filter(|one| one.at == *at));
         let gone: Vec<Arc<ReadPolicy>> = gone.collect::<Option<_>>()?;
-        self.change(gone.iter().map(|policy| &policy.rules), RuleChange::Removed)?;
+        self.change(&gone.iter().map(|policy| &policy.rules), RuleChange::Removed)?;
         for policy in gone {
             self.mentioned.take(&policy.mentioned);
             for (_, rule) in policy.rules.numbered() {
@@ -246,12 +246,12 @@ impl Network {
             }
             self.enter(identity.clone(), Arc::clone(policy));
         }
-        self.change(came.iter().map(|(_, policy)| &policy.rules), RuleChange::Added)
+        self.change(&came.iter().map(|(_, policy)| &policy.rules), RuleChange::Added)
     }
 
     fn change<'r>(
         &mut self,
-        rules: impl Iterator<Item = &'r Rules> + Clone,
+        rules: &(impl Iterator<Item = &'r Rules> + Clone),
         change: fn(Arc<Rule>) -> RuleChange,
     ) -> Option<()> {
         if self.is_entangled {

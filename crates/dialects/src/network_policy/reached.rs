@@ -53,11 +53,14 @@ struct Side<'n> {
 /// The namespace of an end, what is decided there, and the name of the policy that decides.
 type Ruled = (Option<SmolStr>, &'static str, Option<SmolStr>);
 
+/// Who calls, who is called, and at which port.
+type Connection = (usize, usize, u16);
+
 impl<'n> Walk<'n> {
     fn of(networks: [&'n Network; 2]) -> Self {
         let mut ends: BTreeMap<String, [Option<Side<'n>>; 2]> = BTreeMap::new();
         for (number, network) in networks.into_iter().enumerate() {
-            for workload in network.workloads.iter() {
+            for workload in &network.workloads {
                 let title = workload.title();
                 let end = find(network, &title).ok().and_then(|mut found| found.pop());
                 let facts = end.as_ref().map(|end| end.facts(network)).unwrap_or_default();
@@ -77,7 +80,7 @@ impl<'n> Walk<'n> {
     fn reached(&self, most: usize) -> Reached {
         let ports = self.networks.map(ports);
         let mut reached = Reached { beyond: self.all(&ports), ..Reached::default() };
-        let mut alike: BTreeMap<Vec<[Ruled; 2]>, Vec<(usize, usize, u16)>> = BTreeMap::new();
+        let mut alike: BTreeMap<Vec<[Ruled; 2]>, Vec<Connection>> = BTreeMap::new();
         let mut asked = 0;
         for (from, to) in self.pairs() {
             for port in self.ports_of((from, to), &ports) {

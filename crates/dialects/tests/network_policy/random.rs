@@ -211,8 +211,7 @@ fn told(loaded: &Loaded, documents: &[Json]) -> Vec<String> {
         format!("{:?} {} {:?} {candidates:?}", report.about.place, report.verdict.word(), report.policies)
     };
     questions
-        .map(|words| ask(loaded, &words).map_or_else(|_| Vec::new(), |answer| answer.reports))
-        .flatten()
+        .flat_map(|words| ask(loaded, &words).map_or_else(|_| Vec::new(), |answer| answer.reports))
         .map(report)
         .collect()
 }

@@ -25,7 +25,7 @@ impl Cost {
     /// What something costs in this process, on all of its threads.
     pub(crate) fn of<T>(act: impl FnOnce() -> T) -> (T, Self) {
         let (time, steps, documents) = (worked(), work::total(), upheld_syntax::documents_read());
-        let region = Region::new(&ALLOCATOR);
+        let region = Region::new(ALLOCATOR);
         let done = act();
         let change = region.change();
         let cost = Self {
@@ -64,7 +64,7 @@ impl Cost {
         let (parts, less) = (self.parts(), smaller.parts());
         std::array::from_fn(|place| {
             let ((part, more, slack), (_, few, _)) = (parts[place], less[place]);
-            let ratio = more.saturating_sub(slack) as f64 / few.max(1) as f64;
+            let ratio = float(more.saturating_sub(slack)) / float(few.max(1));
             Growth { part, ratio: if more <= few + slack { ratio.min(1.0) } else { ratio } }
         })
     }
@@ -73,7 +73,7 @@ impl Cost {
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { allocations, steps, documents, bytes, time } = self;
-        let time = *time as f64 / 1000.0;
+        let time = milliseconds(*time);
         write!(f, "{allocations:>9} {steps:>7} {documents:>5} {bytes:>8} {time:>8.1} ms")
     }
 }
@@ -92,6 +92,16 @@ pub(crate) enum Part {
 pub(crate) struct Growth {
     pub(crate) part: Part,
     pub(crate) ratio: f64,
+}
+
+/// Counts are small enough to be exact.
+fn float(count: u64) -> f64 {
+    u32::try_from(count).map_or(f64::INFINITY, f64::from)
+}
+
+/// As people read them.
+pub(crate) fn milliseconds(microseconds: u64) -> f64 {
+    float(microseconds) / 1000.0
 }
 
 /// How long all threads of this process worked, in microseconds.

@@ -12,6 +12,7 @@
 //! No clock: figures are the same on every machine. A program of its own and a single test, because it counts all allocations of a process.
 //!
 //! `UPHELD_GROWTH=kuma-tags,page` prints the figures of one system, of cases that have this in their name.
+#![cfg(test)]
 
 mod commands;
 mod cost;
@@ -26,7 +27,7 @@ use std::fmt::Write;
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
-use cost::{Cost, Growth};
+use cost::{Cost, Growth, milliseconds};
 use laws::{Law, law};
 use worlds::System;
 
@@ -74,8 +75,7 @@ impl Told {
             let name = system.name();
             writeln!(self.map, "{name:<14} {case:<70} {less} {more} ×{:<6.1} {law:?}", growth.ratio).unwrap();
             self.asked.insert((name, case.clone()));
-            let slowest =
-                if more.time == 0 { String::new() } else { format!(" ({:.1} ms)", more.time as f64 / 1000.0) };
+            let slowest = if more.time == 0 { String::new() } else { format!(" ({:.1} ms)", milliseconds(more.time)) };
             let row = self.growth.entry(general(system, case)).or_default();
             row.insert(name, format!("{:.1}{slowest}", growth.ratio));
             let grows =

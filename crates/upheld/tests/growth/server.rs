@@ -50,7 +50,7 @@ fn config() -> Config {
     let mut config =
         Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), security: Security::open(), ..Config::default() };
     // Known defects are counted, too, however long they take.
-    config.limits.time = Duration::from_secs(600);
+    config.limits.time = Duration::from_mins(10);
     config.limits.request_steps = None;
     config
 }
@@ -149,7 +149,7 @@ pub(crate) fn endpoints() -> Vec<String> {
         accept: "application/json",
         body: String::new(),
     };
-    server.ask(&bytes(&description).as_slice(), &mut answer);
+    server.ask(&bytes(&description), &mut answer);
     let text = String::from_utf8_lossy(&answer);
     let (_, body) = text.split_once("\r\n\r\n").unwrap();
     let description: serde_json::Value = serde_json::from_str(body).unwrap();

@@ -175,11 +175,11 @@ fn gateway_policy(system: System, name: &str, kind: &str, target: &str, seconds:
 }
 
 fn gateway(system: System, size: usize) -> Vec<Json> {
+    const API: &str = "gateway.networking.k8s.io/v1";
     let (class, controller) = match system {
         System::Kgateway => ("kgateway", "kgateway.dev/kgateway"),
         _ => ("eg", "gateway.envoyproxy.io/gatewayclass-controller"),
     };
-    const API: &str = "gateway.networking.k8s.io/v1";
     let mut all = vec![
         json!({"apiVersion": API, "kind": "GatewayClass", "metadata": {"name": class}, "spec": {"controllerName": controller}}),
         json!({"apiVersion": API, "kind": "Gateway", "metadata": {"name": "edge", "namespace": "team"},

@@ -108,7 +108,7 @@ impl Topology {
     /// listeners share their hosts.
     fn host_on(&self, (number, gateway): (usize, &Gateway), port: u16, name: &str) -> Option<usize> {
         let serves = serving(gateway, port, name);
-        let is_fitting = |place: &usize| gateway.hosts.get(*place).is_some_and(|host| serves(host));
+        let is_fitting = |place: &usize| gateway.hosts.get(*place).is_some_and(&serves);
         // Of equal ones the first: those for all hosts are equal, however they are written.
         covering(name).into_iter().find_map(|names| {
             let known = names.into_iter().filter_map(|name| self.host_index().by_name.get(&(number, port, name)));

@@ -101,9 +101,9 @@ async fn invited(visit: &Visit, inspector: Inspector) -> Response {
     // Whoever may not ask should not be invited to.
     match visit.get(Address::of("/v1/contents")).await {
         Ok(said) => {
-            let types = said.json["types"].as_array().into_iter().flatten();
             // The drawing itself costs what it shows.
-            let has_gateways = types.into_iter().any(|known| known["kind"] == "Gateway");
+            let is_gateway = |known: &Json| known.get("kind").is_some_and(|kind| kind == "Gateway");
+            let has_gateways = said.list("types").iter().any(is_gateway);
             let drawn = inspector == Inspector::Gateway && has_gateways;
             let page = invitation(inspector, drawn.then_some("/gateway/map.svg"));
             visit.shows(&page, said, None)
