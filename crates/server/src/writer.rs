@@ -12,8 +12,7 @@ use jiff::Timestamp;
 use tokio::sync::{Mutex, MutexGuard};
 use upheld_governance::Outcome;
 use upheld_loader::load::Broken;
-use upheld_report::Shifts;
-use upheld_report::compliance::Ruled;
+use upheld_report::{Shifts, compliance::Ruled};
 use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State, Store, StoreError, machine};
 
 pub(crate) use self::admission::NotAdmitted;
@@ -265,10 +264,10 @@ impl Writer {
                 return Err(Refusal::Store(StoreError::Conflict(before.revision())));
             }
             kept()?;
-            let revision = match &write.idempotency {
-                Some(key) => self.store.remember(key.clone(), machine::now()).await?,
-                None => before.revision(),
-            };
+            let mut revision = before.revision();
+            if let Some(key) = &write.idempotency {
+                revision = self.store.remember(key.clone(), Some(revision), machine::now()).await?;
+            }
             return Ok(Written { revision, view: before, effects, ruled: None, shifts: None, admitted: None });
         }
         let mut view =

@@ -126,11 +126,14 @@ impl Log {
         self.entries.last().map_or(self.base_chain, |entry| entry.chain)
     }
 
-    fn remember(&mut self, key: IdempotencyKey, time: Timestamp) -> Result<Revision> {
+    fn remember(&mut self, key: IdempotencyKey, seen: Option<Revision>, time: Timestamp) -> Result<Revision> {
         if let Some(before) = self.remembered(&key)? {
             return Ok(before);
         }
         let revision = self.state.revision();
+        if seen.is_some_and(|seen| seen != revision) {
+            return Err(StoreError::Conflict(revision));
+        }
         self.keys.insert(key.name.clone(), (key, revision, time));
         Ok(revision)
     }
@@ -193,8 +196,13 @@ impl Store for Memory {
         ready(self.log().remembered(key)).boxed()
     }
 
-    fn remember(&self, key: IdempotencyKey, time: Timestamp) -> BoxFuture<'_, Result<Revision>> {
-        ready(self.log().remember(key, time)).boxed()
+    fn remember(
+        &self,
+        key: IdempotencyKey,
+        seen: Option<Revision>,
+        time: Timestamp,
+    ) -> BoxFuture<'_, Result<Revision>> {
+        ready(self.log().remember(key, seen, time)).boxed()
     }
 
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {

@@ -38,7 +38,9 @@ pub trait Store: fmt::Debug + Send + Sync {
     fn remembered(&self, key: &IdempotencyKey) -> BoxFuture<'_, Result<Option<Revision>>>;
 
     /// Notes that a request changed nothing, under its key: it came to the last revision. A request that was made before came to what it came to then.
-    fn remember(&self, key: IdempotencyKey, time: Timestamp) -> BoxFuture<'_, Result<Revision>>;
+    /// Where the request was judged by a revision, and the log goes on after it, that is a conflict and nothing is noted.
+    fn remember(&self, key: IdempotencyKey, seen: Option<Revision>, time: Timestamp)
+    -> BoxFuture<'_, Result<Revision>>;
 
     /// Forgets how documents came to be as they were at a revision; the state from there on, and the entries after it, stay.
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>>;

@@ -69,8 +69,13 @@ impl Store for CountedStore {
         self.counted(Operation::Remembered, self.store.remembered(key))
     }
 
-    fn remember(&self, key: IdempotencyKey, time: Timestamp) -> BoxFuture<'_, Result<Revision>> {
-        self.counted(Operation::Remembered, self.store.remember(key, time))
+    fn remember(
+        &self,
+        key: IdempotencyKey,
+        seen: Option<Revision>,
+        time: Timestamp,
+    ) -> BoxFuture<'_, Result<Revision>> {
+        self.counted(Operation::Remembered, self.store.remember(key, seen, time))
     }
 
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {

@@ -47,10 +47,18 @@ pub(crate) async fn append<L: Link>(link: &mut L, batch: &Batch) -> Result<Appen
 }
 
 /// Notes that a request came to the last revision; the caller commits.
-pub(crate) async fn remember<L: Link>(link: &mut L, key: &IdempotencyKey, at: Timestamp) -> Result<Revision> {
+pub(crate) async fn remember<L: Link>(
+    link: &mut L,
+    key: &IdempotencyKey,
+    seen: Option<Revision>,
+    at: Timestamp,
+) -> Result<Revision> {
     let head = read::ends(link, L::LOCKED_HEAD).await?.head;
     if let Some(before) = remembered(link, key).await? {
         return Ok(before);
+    }
+    if seen.is_some_and(|seen| seen != head.revision) {
+        return Err(StoreError::Conflict(head.revision));
     }
     note(link, key, head.revision, &time(at)).await?;
     Ok(head.revision)

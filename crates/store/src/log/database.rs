@@ -134,10 +134,15 @@ impl<D: Database> Store for D {
         self.in_time(Work::Short, remembering).boxed()
     }
 
-    fn remember(&self, key: IdempotencyKey, time: Timestamp) -> BoxFuture<'_, Result<Revision>> {
+    fn remember(
+        &self,
+        key: IdempotencyKey,
+        seen: Option<Revision>,
+        time: Timestamp,
+    ) -> BoxFuture<'_, Result<Revision>> {
         let remembering = async move {
             let mut transaction = self.write(Work::Short).await?;
-            let revision = remember(&mut *transaction, &key, time).await?;
+            let revision = remember(&mut *transaction, &key, seen, time).await?;
             commit(self, transaction, None).await?;
             Ok(revision)
         };

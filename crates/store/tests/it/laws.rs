@@ -52,14 +52,21 @@ async fn a_request_that_changed_nothing_is_remembered(store: &dyn Store) {
     fill(store, vec![vec![put("a", "1")]]).await;
     let asked = named(batch(1, vec![put("a", "1")]), "again", "same");
     let key = asked.idempotency.clone().unwrap();
-    assert_eq!(store.remember(key.clone(), at(1)).await.unwrap(), Revision(1));
+    assert_eq!(store.remember(key.clone(), Some(Revision(1)), at(1)).await.unwrap(), Revision(1));
     fill(store, vec![vec![put("a", "2")]]).await;
     assert_eq!(store.remembered(&key).await.unwrap(), Some(Revision(1)));
-    assert_eq!(store.remember(key.clone(), at(2)).await.unwrap(), Revision(1));
+    assert_eq!(store.remember(key.clone(), Some(Revision(2)), at(2)).await.unwrap(), Revision(1));
     let appended = store.append(named(batch(2, vec![put("a", "1")]), "again", "same")).await.unwrap();
     assert!(matches!(appended, Appended::Before(Revision(1))));
     let other = named(batch(2, Vec::new()), "again", "another").idempotency.unwrap();
-    assert!(matches!(store.remember(other, at(3)).await, Err(StoreError::KeyReused(_))));
+    assert!(matches!(store.remember(other, None, at(3)).await, Err(StoreError::KeyReused(_))));
+    let late = named(batch(2, Vec::new()), "late", "late").idempotency.unwrap();
+    let behind = store.remember(late.clone(), Some(Revision(1)), at(4)).await;
+    assert!(
+        matches!(behind, Err(StoreError::Conflict(Revision(2)))),
+        "what was judged by an older revision is judged again"
+    );
+    assert_eq!(store.remembered(&late).await.unwrap(), None);
     assert_eq!(store.head().await.unwrap().revision, Revision(2));
 }
 

@@ -84,7 +84,7 @@ impl Sessions {
     pub(crate) async fn end(&self, session: &Session, store: &dyn Store, now: Timestamp) {
         self.ended.note(session.id, Known::Ended(Moment::now()));
         self.ended.news.send_replace(());
-        if !matches!(timeout(PATIENCE, store.remember(name(session), now)).await, Ok(Ok(_))) {
+        if !matches!(timeout(PATIENCE, store.remember(name(session), None, now)).await, Ok(Ok(_))) {
             tracing::warn!("a session ended on this server only: the store did not remember it");
         }
     }

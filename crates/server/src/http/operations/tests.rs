@@ -71,8 +71,13 @@ impl Store for Faulty {
         self.unless_silent(self.store.remembered(key))
     }
 
-    fn remember(&self, key: IdempotencyKey, time: jiff::Timestamp) -> BoxFuture<'_, Result<Revision>> {
-        self.unless_silent(self.store.remember(key, time))
+    fn remember(
+        &self,
+        key: IdempotencyKey,
+        seen: Option<Revision>,
+        time: jiff::Timestamp,
+    ) -> BoxFuture<'_, Result<Revision>> {
+        self.unless_silent(self.store.remember(key, seen, time))
     }
 
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {

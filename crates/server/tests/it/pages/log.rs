@@ -63,8 +63,13 @@ impl Store for Counting {
         self.store.remembered(key)
     }
 
-    fn remember(&self, key: IdempotencyKey, time: jiff::Timestamp) -> BoxFuture<'_, Result<Revision>> {
-        self.store.remember(key, time)
+    fn remember(
+        &self,
+        key: IdempotencyKey,
+        seen: Option<Revision>,
+        time: jiff::Timestamp,
+    ) -> BoxFuture<'_, Result<Revision>> {
+        self.store.remember(key, seen, time)
     }
 
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {
