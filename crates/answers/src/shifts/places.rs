@@ -1,4 +1,5 @@
-//! Places at gateways, routes and backends, and pods that call each other: those that a change can reach are asked on both sides.
+//! Places at gateways, routes and backends, and pods that call each other: all of them are asked on both sides, or those that a change can
+//! reach where their system can tell.
 
 #[cfg(test)]
 mod tests;
