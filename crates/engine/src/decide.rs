@@ -46,8 +46,8 @@ pub use examine::{Examined, ExaminedPart, Miss, shown};
 pub use expression::{Cause, Expression, Failure, Problem};
 pub use fact_test::{FactOf, FactTest, Operator, Order};
 pub use family::{
-    By, Decide, DecideScratch, Decided, Doubtful, Measure, Outcome, RuleChange, Rules, RulesIter, Speaking, SpeaksBy,
-    Strictness,
+    By, Decide, DecideScratch, Decided, Doubtful, MOST_DOUBTS, Measure, Outcome, RuleChange, Rules, RulesIter,
+    Speaking, SpeaksBy, Strictness,
 };
 pub use flip::{Change, Edit, changes};
 pub use glob::{BadPattern, ForeignPattern, Glob, MAX_LENGTH, MAX_REGEX, MAX_WILDCARDS, PatternProblem, Wildcard};

@@ -18,6 +18,7 @@ use self::rows::{Rows, missed};
 use super::decision::uncertain;
 use super::request::asked;
 use super::{About, Candidate, Detail, Family, Holds, Outcome, Phrase, Report, Sentence, Skipped, Verdict};
+use crate::sentences::undecided::{problem_of_path, too_many_doubts};
 use crate::sentences::{Closest, Could, Doubt, Preference, Rivalry};
 use crate::stamp::edition;
 
@@ -246,6 +247,9 @@ impl Reporter<'_> {
         }
         if self.decide.takes_too_much(self.hits) {
             return Doubt::Steps(self.decide.load().most_steps());
+        }
+        if self.decide.is_too_doubtful(self.request, self.hits) {
+            return Doubt::Path(too_many_doubts(&problem_of_path(self.decide, self.request)));
         }
         let Some(rows) = rows else { return Doubt::NotLookedInto };
         match self.decide.culprits(self.request, self.hits).first() {

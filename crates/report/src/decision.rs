@@ -152,6 +152,9 @@ fn why_undecided(decide: &Decide, request: &Request, hits: &[Hit<Measure>]) -> U
     if decide.takes_too_much(hits) {
         return Undecided::Steps(decide.load().most_steps());
     }
+    if decide.is_too_doubtful(request, hits) {
+        return Undecided::Doubts { problem: undecided::problem_of_path(decide, request) };
+    }
     let policies = unknown_policies(decide, hits);
     let mut room = Readings::default();
     let path = decide.asked(request, &mut room).path;

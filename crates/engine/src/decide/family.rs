@@ -22,7 +22,8 @@ pub use self::measure::Measure;
 pub use self::members::{Rules, RulesIter};
 use self::numbering::Numbering;
 use self::order::Order;
-use self::reading::KnownReadings;
+pub use self::reading::MOST_DOUBTS;
+use self::reading::ReadIn;
 pub use self::suppose::{Doubtful, Speaking, SpeaksBy};
 use super::examine::Examined;
 use super::index::{self, Index};
@@ -160,7 +161,7 @@ pub struct DecideScratch {
     found: index::Scratch,
     path: Readings,
     /// Of the path of the request that was looked up last.
-    known: KnownReadings,
+    read: ReadIn,
     tallies: Vec<Tally>,
     /// What each set says.
     said: Vec<Combined>,
@@ -225,9 +226,9 @@ impl Family for Decide {
         scratch: &mut DecideScratch,
         hits: &mut Vec<Hit<Measure>>,
     ) {
-        let DecideScratch { found, path, known, some, .. } = scratch;
+        let DecideScratch { found, path, read, some, .. } = scratch;
         let asked = self.asked(question, path);
-        *known = KnownReadings::of(asked.path);
+        *read = ReadIn::of(asked.path);
         let mut has_conditions = false;
         let mut sit = |slot: u32, target: Truth| {
             let head = self.policies.get(slot as usize).map(|policy| policy.head.conditions);
@@ -238,12 +239,26 @@ impl Family for Decide {
         };
         let rule = |slot: u32| self.policies.get(slot as usize)?.rule.as_deref();
         if matches!(asked.path, Path::Unknown | Path::Several(_)) {
-            self.index.candidates(asked, found, some);
-            for slot in some.iter().copied() {
-                match rule(slot).map_or(Truth::Error, |rule| rule.target.covers(asked)) {
-                    Truth::False => {}
-                    target => sit(slot, target),
+            // Where few policies settle it, the others are not looked at.
+            let mut most =
+                if !W::RECORDS && matches!(asked.path, Path::Unknown) { 2 * MOST_DOUBTS } else { usize::MAX };
+            loop {
+                let end = self.index.candidates(asked, most, found, some);
+                let mut doubts = 0;
+                for slot in some.iter().copied() {
+                    let target = rule(slot).map_or(Truth::Error, |rule| rule.target.covers(asked));
+                    doubts += usize::from(target == Truth::Error);
+                    if target != Truth::False {
+                        sit(slot, target);
+                    }
+                    if most < usize::MAX && doubts > MOST_DOUBTS {
+                        break;
+                    }
                 }
+                if end.is_continue() || doubts > MOST_DOUBTS {
+                    break;
+                }
+                most = usize::MAX;
             }
         } else {
             self.index.find(asked, rule, found, sit);
@@ -287,6 +302,8 @@ impl Family for Decide {
         hits: &mut Vec<Hit<Measure>>,
         witness: &mut W,
     ) -> Decided {
+        // What sweeps has looked nothing up.
+        let read = if W::SWEEPS { ReadIn::of(self.asked(question, &mut scratch.path).path) } else { scratch.read };
         // Most requests match nothing in one flat set: then there is nothing to count.
         let nothing = hits.is_empty() && self.sets.len() == 1 && !self.algorithm().always_speaks();
         let (root, about) = if nothing {
@@ -305,19 +322,15 @@ impl Family for Decide {
             scratch.path = room;
             folded
         };
-        let decided = if self.ends_in_error(question) || self.takes_too_much(hits) {
-            Decided {
-                value: Value::Unknown(PossibleEffect::Either),
-                outcome: Outcome::Undecided,
-                by: By::Nobody,
-                about,
-            }
+        let is_too_doubtful = read.is_too_doubtful(hits);
+        let decided = if is_too_doubtful || self.ends_in_error(question) || self.takes_too_much(hits) {
+            let value = Value::Unknown(PossibleEffect::Either);
+            let about = about || is_too_doubtful;
+            Decided { value, outcome: Outcome::Undecided, by: By::Nobody, about }
         } else {
             self.decided(root, about)
         };
-        // Whoever sweeps has looked nothing up.
-        let known = if W::SWEEPS { KnownReadings::Unsaid } else { scratch.known };
-        let decided = self.in_every_reading(question, known, decided, hits, &mut scratch.path);
+        let decided = self.in_every_reading(question, read, decided, hits, &mut scratch.path);
         if W::RECORDS {
             self.tell(question, &decided, scratch, hits, witness);
         }

@@ -18,6 +18,8 @@ mod near;
 mod together;
 mod trie;
 
+use std::ops::ControlFlow;
+
 use smol_str::SmolStr;
 use upheld_model::Pages;
 
@@ -246,38 +248,52 @@ impl Index {
     ) {
         let Scratch { atoms, walk } = scratch;
         let method = self.start(asked.request, atoms);
-        self.scan(WITHOUT_PATH, method, asked, &rule, atoms, &mut sit);
+        let mut sit = |slot: u32, truth: Truth| {
+            sit(slot, truth);
+            ControlFlow::Continue(())
+        };
+        let _ = self.scan(WITHOUT_PATH, method, asked, &rule, atoms, &mut sit);
         if let Path::Is(path) = asked.path {
             self.trie.walk(path, walk);
             for list in walk.lists() {
-                self.scan(*list, method, asked, &rule, atoms, &mut sit);
+                let _ = self.scan(*list, method, asked, &rule, atoms, &mut sit);
             }
         }
     }
 
-    /// The slots of all policies that may be about a request whose path is read in several ways, or in none: each once. Whether they are
-    /// is to be found out. Readings share what they have in common while the tree is walked, and no list is read twice. Most paths have one reading.
+    /// The slots of policies that may be about a request whose path is read in several ways, or in none: each once. Whether they are
+    /// is to be found out. Readings share what they have in common while the tree is walked, and no list is read twice. Most paths have
+    /// one reading. Breaks off after so many; a policy that is found in several ways counts for each.
     #[cold]
-    pub(super) fn candidates(&self, asked: NormalizedRequest<'_>, scratch: &mut Scratch, slots: &mut Vec<u32>) {
+    pub(super) fn candidates(
+        &self,
+        asked: NormalizedRequest<'_>,
+        most: usize,
+        scratch: &mut Scratch,
+        slots: &mut Vec<u32>,
+    ) -> ControlFlow<()> {
         let Scratch { atoms, walk } = scratch;
         let method = self.start(asked.request, atoms);
+        let of_path: &[u32] = match asked.path {
+            Path::Unknown => &[WITH_PATH],
+            Path::Several(readings) => {
+                self.trie.walk_all(readings, walk);
+                walk.lists()
+            }
+            Path::Is(_) | Path::Absent => &[],
+        };
         slots.clear();
         // A policy that is not at hand may be about the request.
         let not_at_hand = |_: u32| None;
-        let mut put = |slot: u32, _: Truth| slots.push(slot);
-        self.scan(WITHOUT_PATH, method, asked, &not_at_hand, atoms, &mut put);
-        match asked.path {
-            Path::Unknown => self.scan(WITH_PATH, method, asked, &not_at_hand, atoms, &mut put),
-            Path::Several(readings) => {
-                self.trie.walk_all(readings, walk);
-                for list in walk.lists() {
-                    self.scan(*list, method, asked, &not_at_hand, atoms, &mut put);
-                }
-            }
-            Path::Is(_) | Path::Absent => {}
-        }
+        let mut put = |slot: u32, _: Truth| {
+            slots.push(slot);
+            if slots.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let mut lists = std::iter::once(&WITHOUT_PATH).chain(of_path);
+        let end = lists.try_for_each(|list| self.scan(*list, method, asked, &not_at_hand, atoms, &mut put));
         slots.sort_unstable();
         slots.dedup();
+        end
     }
 
     /// Forgets the atoms of the last request; the method of this one.
@@ -298,8 +314,8 @@ impl Index {
         asked: NormalizedRequest<'_>,
         rule: &impl Fn(u32) -> Option<&'r Rule>,
         atoms: &mut Present,
-        sit: &mut impl FnMut(u32, Truth),
-    ) {
+        sit: &mut impl FnMut(u32, Truth) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let mut look = |entries: &[Entry], atoms: &mut Present| {
             for entry in entries {
                 // Of a method that is not known, each test may hold, also where no method passes all of them.
@@ -319,25 +335,27 @@ impl Index {
                     };
                     match truth {
                         Truth::False => {}
-                        truth => sit(entry.slot, truth),
+                        truth => sit(entry.slot, truth)?,
                     }
                 }
             }
+            ControlFlow::Continue(())
         };
         match self.lists.get(list as usize) {
             None => {}
-            Some(EntryList::Short(entries)) => look(entries.as_slice(), atoms),
+            Some(EntryList::Short(entries)) => look(entries.as_slice(), atoms)?,
             Some(EntryList::Long(runs)) => {
                 self.collect(asked.request, Kinds::ALL.without(atoms.collected), atoms);
                 let mut at = 0;
                 while let Some(atom) = atoms.list.get(at) {
                     if let Some(entries) = runs.get(atom) {
-                        look(entries.as_slice(), atoms);
+                        look(entries.as_slice(), atoms)?;
                     }
                     at += 1;
                 }
             }
         }
+        ControlFlow::Continue(())
     }
 
     fn verify<'r>(

@@ -164,7 +164,7 @@ fn read_anew(path: &str, wanted: PathReading, all: &mut Vec<SmolStr>, forms: &mu
         PathReading::Rfc3986 => forms.read_one(path, Step::RemovesDots(Dots::Escaped), Decoding::Last)?,
         PathReading::Decoded => forms.read_one(&decoded, Step::RemovesDots(Dots::Plain), Decoding::Done)?,
     }
-    all.extend(forms.texts().map(SmolStr::from));
+    forms.add_texts(all);
     Ok(())
 }
 

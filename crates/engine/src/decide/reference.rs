@@ -10,6 +10,7 @@ pub mod servers;
 use smol_str::SmolStr;
 
 use super::condition::Condition;
+use super::family::MOST_DOUBTS;
 use super::request::{Fact, Maybe, Names, NormalizedRequest, Path, Request};
 use super::rule::{Matcher, Member, Rule, Set, Status, Target, Test};
 use super::truth::Truth;
@@ -17,6 +18,9 @@ use super::value::{Algorithm, Effect, PossibleEffect, Unknowns, Value};
 
 /// What a set says of a request, and the id of the policy that made it say so. The path is as it is read.
 pub fn decide(set: &Set, asked: NormalizedRequest<'_>, unknowns: Unknowns) -> (Value, Option<SmolStr>) {
+    if is_too_doubtful(set, asked) {
+        return (Value::Unknown(PossibleEffect::Either), None);
+    }
     let hidden = Judging { unknowns, doubts: Doubts::Hidden };
     let all = said(set, None, asked, hidden);
     let effect = |value: Value| outcome(set, value, unknowns);
@@ -33,6 +37,14 @@ pub fn decide(set: &Set, asked: NormalizedRequest<'_>, unknowns: Unknowns) -> (V
         return (Value::Unknown(PossibleEffect::Either), None);
     }
     (careful.value, careful.by)
+}
+
+/// Whether the path is not known, and too many policies may be about it.
+fn is_too_doubtful(set: &Set, asked: NormalizedRequest<'_>) -> bool {
+    let mut rules = Vec::new();
+    in_order(set, &mut rules);
+    let doubtful = rules.into_iter().filter(|rule| target(&rule.target, asked) == Truth::Error);
+    matches!(asked.path, Path::Unknown) && doubtful.count() > MOST_DOUBTS
 }
 
 /// What a request gets, given what the outermost set says; nothing if that is undecided.

@@ -1,5 +1,7 @@
 //! Why nobody can tell what becomes of a request.
 
+use upheld_engine::decide::{BadPath, Decide, MOST_DOUBTS, Request};
+
 /// Why there is no decision.
 pub(crate) enum Undecided {
     /// Readers of the path do not agree.
@@ -15,6 +17,11 @@ pub(crate) enum Undecided {
         problem: String,
         /// The policies that may apply.
         policies: Vec<String>,
+    },
+    /// Too many policies may be about a path that is not known.
+    Doubts {
+        /// As a clause: `the path …`.
+        problem: String,
     },
     /// Something is not known that policies ask for.
     Facts {
@@ -36,6 +43,7 @@ pub(crate) fn sentence(why: &Undecided) -> String {
             format!("undecided: {path}, {}", not_known(policies))
         }
         Undecided::Path { problem, policies } => format!("undecided: the path {problem}, {}", not_known(policies)),
+        Undecided::Doubts { problem } => format!("undecided: the path {}", too_many_doubts(problem)),
         Undecided::Facts { policies } => {
             format!("undecided: a fact is missing or of another type, {}", not_known(policies))
         }
@@ -69,6 +77,16 @@ pub fn names_others(reason: &str) -> bool {
 /// Which bound a request has met.
 pub(crate) fn too_many_steps(most: usize) -> String {
     format!("conditions of all matching policies take more than {most} steps together")
+}
+
+/// The same of a path, as a clause.
+pub(crate) fn too_many_doubts(problem: &str) -> String {
+    format!("{problem}, and more than {MOST_DOUBTS} policies may apply to it")
+}
+
+/// What is wrong with a path that has no reading, as a clause: `the path …`.
+pub(crate) fn problem_of_path(decide: &Decide, request: &Request) -> String {
+    decide.bad_path(request).map_or("is not known", BadPath::sentence).to_owned()
 }
 
 /// Names beyond these are counted.

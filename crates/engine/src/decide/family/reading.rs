@@ -12,22 +12,34 @@ use crate::decide::truth::Truth;
 use crate::decide::value::{PossibleEffect, Unknowns, Value};
 use crate::work;
 
-/// What is known of the readings of a path before it is read again.
+/// Beyond so many policies that may be about a path that is not known, the request is undecided.
+pub const MOST_DOUBTS: usize = 16;
+
+/// In how many ways the path of a request is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum KnownReadings {
-    /// Nothing, or that there may be several.
+pub(super) enum ReadIn {
+    /// In none, or it is not known which path it is.
     #[default]
-    Unsaid,
-    /// There is one, or no path at all.
+    None,
+    /// In one, or there is no path.
     One,
+    Several,
 }
 
-impl KnownReadings {
+impl ReadIn {
     pub(super) fn of(path: Path<'_>) -> Self {
         match path {
             Path::Is(_) | Path::Absent => Self::One,
-            Path::Several(_) | Path::Unknown => Self::Unsaid,
+            Path::Several(_) => Self::Several,
+            Path::Unknown => Self::None,
         }
+    }
+
+    /// Whether too many policies may be about a path that is not known, or that cannot be read: clients choose paths, and such a path
+    /// costs no more than others.
+    pub(super) fn is_too_doubtful(self, hits: &[Hit<Measure>]) -> bool {
+        let is_doubtful = |hit: &&Hit<Measure>| hit.measure.target == Truth::Error;
+        self == Self::None && hits.iter().filter(is_doubtful).count() > MOST_DOUBTS
     }
 }
 
@@ -99,17 +111,22 @@ impl Decide {
         }
     }
 
+    /// Whether a request is undecided because too many policies may be about a path that is not known.
+    pub fn is_too_doubtful(&self, request: &Request, hits: &[Hit<Measure>]) -> bool {
+        ReadIn::of(self.asked(request, &mut Readings::default()).path).is_too_doubtful(hits)
+    }
+
     /// A decision that some readings of the path do not lead to is none: algorithms may hide what cannot be told of single policies.
     pub(super) fn in_every_reading(
         &self,
         request: &Request,
-        known: KnownReadings,
+        read: ReadIn,
         decided: Decided,
         hits: &[Hit<Measure>],
         room: &mut Readings,
     ) -> Decided {
         // Nothing opens on a denial.
-        if known == KnownReadings::One || matches!(decided.outcome, Outcome::Undecided | Outcome::Deny) {
+        if read == ReadIn::One || matches!(decided.outcome, Outcome::Undecided | Outcome::Deny) {
             return decided;
         }
         let asked = self.asked(request, room);

@@ -9,7 +9,8 @@ impl Trie {
     /// nodes are known; and where both end alike and the same nodes were reached before, nothing else is to be found.
     pub(super) fn walk_all(&self, paths: &[SmolStr], walk: &mut Walk) {
         walk.start(self.loops as usize);
-        let (mut last, mut next): (Trail, Trail) = (Trail::default(), Trail::default());
+        let Trails { mut last, mut next } = std::mem::take(&mut walk.trails);
+        last.clear();
         let mut before: &[u8] = &[];
         for path in paths {
             let bytes = path.as_bytes();
@@ -27,6 +28,7 @@ impl Trie {
             before = bytes;
             std::mem::swap(&mut last, &mut next);
         }
+        walk.trails = Trails { last, next };
         walk.lists.sort_unstable();
         walk.lists.dedup();
     }
@@ -65,6 +67,13 @@ impl Trie {
         }
         (walk.now, walk.next) = (now, next);
     }
+}
+
+/// Of the path that is walked, and of the one before it.
+#[derive(Debug, Default)]
+pub(super) struct Trails {
+    last: Trail,
+    next: Trail,
 }
 
 /// The nodes that were possible at each place of a path where a segment begins.

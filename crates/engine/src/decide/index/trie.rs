@@ -6,6 +6,7 @@ use upheld_model::Pages;
 use super::Unshared;
 use super::keys::{Key, LongTexts, Slots};
 use super::layers::{Growing, Layered, Settle};
+use super::together::Trails;
 use super::{BESIDE_TREE, NONE};
 use crate::decide::glob::{Glob, Segment, SegmentPattern};
 use crate::decide::pattern::Pattern;
@@ -351,6 +352,8 @@ pub(super) struct Walk {
     reached: Vec<u32>,
     pub(super) step: u32,
     pub(super) lists: Vec<u32>,
+    /// Room for paths that are walked together.
+    pub(super) trails: Trails,
     #[cfg(test)]
     steps: usize,
 }

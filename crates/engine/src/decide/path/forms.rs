@@ -4,11 +4,21 @@
 
 use std::ops::Range;
 
+use smol_str::SmolStr;
+
 use super::pieces::{Bytes, Change, Piece, Pieces};
 use super::steps::{Contents, Dots, Slashes, Step, ascii};
 use super::{BadPath, MOST_FORMS, MOST_TEXT};
 use crate::order::number;
 use crate::work;
+
+/// What each step takes besides the pieces that it looks at.
+const EFFORT_OF_A_STEP: usize = 4;
+/// So many letters are kept as fast as one piece is looked at.
+const LETTERS_OF_A_PIECE: usize = 8;
+/// Any path may take this: some twenty forms, each with a few segments that steps change.
+const LEAST_EFFORT: usize = 500;
+const EFFORT_OF_A_LETTER: usize = 8;
 
 /// Room for the forms of one path.
 #[derive(Debug, Default)]
@@ -22,8 +32,8 @@ pub(super) struct Forms {
     next: Vec<Piece>,
     /// The form that it is made of.
     given: Vec<Piece>,
-    #[cfg(test)]
-    steps: usize,
+    /// What it took so far, in pieces that were looked at.
+    effort: usize,
 }
 
 /// Lists of pieces, each once. What stands in a list begins with a slash, and so does each of its pieces but the first.
@@ -105,15 +115,21 @@ impl Lists {
 }
 
 impl Forms {
-    /// How many steps it took to read the last path.
-    #[cfg(test)]
-    pub(super) fn steps(&self) -> usize {
-        self.steps + self.pieces.steps() + self.all.pieces.len() + self.readings.pieces.len()
+    /// What it took to read the last path, in pieces that were looked at and letters that were kept.
+    pub(super) fn effort(&self) -> usize {
+        self.effort + self.pieces.letters() / LETTERS_OF_A_PIECE
     }
 
-    /// Every form of a path, by all steps in all orders, decoded at last. Where there are too many, the work ends at once.
+    /// The most effort that a path of this length may take.
+    pub(super) fn most_effort(path: &str) -> usize {
+        LEAST_EFFORT + EFFORT_OF_A_LETTER * path.len()
+    }
+
+    /// Every form of a path, by all steps in all orders, decoded at last. Where there are too many, or they take too much, the work ends
+    /// at once.
     pub(super) fn read(&mut self, path: &str) -> Result<(), BadPath> {
         self.start(path);
+        let most_effort = Self::most_effort(path);
         let mut length = path.len();
         let mut form = 0;
         while form < self.all.all.len() {
@@ -121,7 +137,11 @@ impl Forms {
             let contents = self.give(form);
             let by = self.all.all.get(form).and_then(|form| form.by);
             for step in Step::worth_it(contents).filter(|step| by.is_none_or(|by| !step.is_known_after(by))) {
-                if self.take(step)? == Taken::Nothing {
+                let taken = self.take(step)?;
+                if self.effort() > most_effort {
+                    return Err(BadPath::TooManyReadings);
+                }
+                if taken == Taken::Nothing {
                     continue;
                 }
                 let Some(place) = self.all.place(&self.next) else { continue };
@@ -136,6 +156,9 @@ impl Forms {
         for form in 0..self.all.all.len() {
             self.give(form);
             self.decode()?;
+            if self.effort() > most_effort {
+                return Err(BadPath::TooManyReadings);
+            }
         }
         Ok(())
     }
@@ -158,17 +181,17 @@ impl Forms {
         }
     }
 
-    /// What was read, as texts.
-    pub(super) fn texts(&self) -> impl Iterator<Item = String> {
-        (0..self.readings.all.len()).map(|reading| {
-            let pieces = self.readings.get(reading);
-            let mut text = String::with_capacity(pieces.iter().map(|piece| self.pieces.length(*piece) + 1).sum());
-            for piece in pieces {
+    /// Adds what was read, as texts.
+    pub(super) fn add_texts(&self, texts: &mut Vec<SmolStr>) {
+        let mut text = String::new();
+        for reading in 0..self.readings.all.len() {
+            text.clear();
+            for piece in self.readings.get(reading) {
                 text.push('/');
                 text.push_str(self.pieces.text(*piece));
             }
-            text
-        })
+            texts.push(SmolStr::new(&text));
+        }
     }
 
     /// The path, which begins with a slash.
@@ -181,10 +204,7 @@ impl Forms {
         if let Some(place) = self.all.place(&self.next) {
             self.all.put(&self.next, place, None);
         }
-        #[cfg(test)]
-        {
-            self.steps = 0;
-        }
+        self.effort = 0;
     }
 
     /// Makes a form the one that steps are done to; what there is in it.
@@ -229,11 +249,8 @@ impl Forms {
 
     /// Does a step to the form that is given.
     fn take(&mut self, step: Step) -> Result<Taken, BadPath> {
-        let Self { pieces, next, given, .. } = self;
-        #[cfg(test)]
-        {
-            self.steps += given.len();
-        }
+        let Self { pieces, next, given, effort, .. } = self;
+        *effort += EFFORT_OF_A_STEP + given.len();
         next.clear();
         Ok(match step {
             Step::DecodesAll => return each(pieces, Change::DecodesAll, given, next),

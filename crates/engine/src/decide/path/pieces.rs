@@ -177,10 +177,9 @@ impl Pieces {
         results.clear();
     }
 
-    /// How many texts are kept, and how many changes: what reading a path costs.
-    #[cfg(test)]
-    pub(super) fn steps(&self) -> usize {
-        self.texts.len() / 16 + self.all.len() + self.results.len()
+    /// How many letters are kept.
+    pub(super) fn letters(&self) -> usize {
+        self.texts.len()
     }
 
     pub(super) fn text(&self, piece: Piece) -> &str {

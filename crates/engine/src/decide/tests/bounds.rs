@@ -3,6 +3,8 @@
 use smol_str::SmolStr;
 use upheld_model::{NodeRef, SourceId};
 
+use super::world::{all_of, path, set};
+use crate::Ruling;
 use crate::ask::{Scratch, ask};
 use crate::decide::*;
 use crate::witness::{Everything, Silent};
@@ -190,4 +192,34 @@ fn a_path_with_many_tricks_is_given_up_early() {
     )]);
     assert_eq!(outcome(&decide, &request("ann", &path, "read")), Outcome::Undecided);
     assert_eq!(decide.bad_path(&request("ann", &path, "read")), Some(BadPath::TooManyReadings));
+}
+
+/// A path that nobody can read costs what some policies cost, and not all that may be about it; a sweep says the same.
+#[test]
+fn p37_an_unreadable_path_is_undecided_beyond_a_number_of_policies() {
+    let about =
+        |roles: Vec<Matcher>| Target { subjects: roles, resources: all_of(vec![path("/a/**")]), ..Target::default() };
+    let role = |name: &str| all_of(vec![Test::Role(vec![Wildcard::parse(name).unwrap()])]);
+    for (count, expected) in [(MOST_DOUBTS, Outcome::Deny), (MOST_DOUBTS + 1, Outcome::Undecided)] {
+        // Those about others do not count, and neither do those that are about any path.
+        let others = (0..500).map(|number| rule(&format!("other-{number}"), Effect::Deny, about(role("other"))));
+        let own = (0..count).map(|number| rule(&format!("own-{number}"), Effect::Deny, about(role("own"))));
+        let any = (0..50).map(|number| {
+            rule(&format!("any-{number}"), Effect::Deny, Target { subjects: role("any"), ..Target::default() })
+        });
+        let root = set(Algorithm::DenyOverrides, others.chain(own).chain(any).map(Into::into).collect());
+        let decide = Decide::new(root.clone(), Strictness::Strict);
+        for path in [Maybe::Is("/%zz".into()), Maybe::Is("a".into()), Maybe::Unknown] {
+            let subject = Subject { roles: Names::of(&["own"]), ..Subject::default() };
+            let request = Request { subject, resource: Resource { path, ..Resource::default() }, ..Request::default() };
+            let mut scratch = Scratch::default();
+            let decided = ask(&decide, &&request, &mut scratch, &mut Silent);
+            let (swept, matched) = (Ruling::explain(&decide, &&request), Ruling::matched(&decide, &&request));
+            assert_eq!((decided.outcome, swept.answer, matched.answer), (expected, decided, decided), "{count}");
+            let (naive, _) =
+                reference::decide(&root, decide.asked(&request, &mut Readings::default()), decide.unknowns());
+            assert_eq!(naive, decided.value);
+            assert!(scratch.hits().len() <= 4 * MOST_DOUBTS);
+        }
+    }
 }

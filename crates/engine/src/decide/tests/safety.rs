@@ -33,7 +33,7 @@ fn walk(rules: &[Arc<Rule>], given: &str) -> (usize, bool) {
 fn walk_readings(index: &Index, readings: &[SmolStr]) -> (usize, Vec<u32>) {
     let (request, mut scratch, mut slots) = (Request::default(), Scratch::default(), Vec::new());
     let asked = NormalizedRequest { request: &request, path: Path::Several(readings), longest: usize::MAX };
-    index.candidates(asked, &mut scratch, &mut slots);
+    assert!(index.candidates(asked, usize::MAX, &mut scratch, &mut slots).is_continue());
     (Index::steps(&scratch), slots)
 }
 
@@ -106,7 +106,7 @@ fn p37_a_path_that_is_not_known_leads_to_policies_by_what_else_they_ask_for() {
     let asked = NormalizedRequest { request: &request, path: Path::Unknown, longest: usize::MAX };
     let find = |index: &Index| {
         let mut slots = Vec::new();
-        index.candidates(asked, &mut Scratch::default(), &mut slots);
+        assert!(index.candidates(asked, usize::MAX, &mut Scratch::default(), &mut slots).is_continue());
         slots
     };
     let index = index(&rules);
