@@ -23,7 +23,7 @@ pub use self::members::{Rules, RulesIter};
 use self::numbering::Numbering;
 use self::order::Order;
 pub use self::reading::MOST_DOUBTS;
-use self::reading::ReadIn;
+use self::reading::{ReadIn, is_too_doubtful};
 pub use self::suppose::{Doubtful, Speaking, SpeaksBy};
 use super::examine::Examined;
 use super::index::{self, Index};
@@ -237,31 +237,11 @@ impl Family for Decide {
             let measure = Measure { target, conditions: Truth::True, steps: 0 };
             hits.push(Hit { entry, place: Place::default(), certain: target == Truth::True, measure });
         };
-        let rule = |slot: u32| self.policies.get(slot as usize)?.rule.as_deref();
-        if matches!(asked.path, Path::Unknown | Path::Several(_)) {
-            // Where few policies settle it, the others are not looked at.
-            let mut most =
-                if !W::RECORDS && matches!(asked.path, Path::Unknown) { 2 * MOST_DOUBTS } else { usize::MAX };
-            loop {
-                let end = self.index.candidates(asked, most, found, some);
-                let mut doubts = 0;
-                for slot in some.iter().copied() {
-                    let target = rule(slot).map_or(Truth::Error, |rule| rule.target.covers(asked));
-                    doubts += usize::from(target == Truth::Error);
-                    if target != Truth::False {
-                        sit(slot, target);
-                    }
-                    if most < usize::MAX && doubts > MOST_DOUBTS {
-                        break;
-                    }
-                }
-                if end.is_continue() || doubts > MOST_DOUBTS {
-                    break;
-                }
-                most = usize::MAX;
-            }
+        if *read != ReadIn::One {
+            let most = if W::RECORDS { usize::MAX } else { MOST_DOUBTS };
+            self.look_in_doubt(asked, most, found, some, &mut sit);
         } else {
-            self.index.find(asked, rule, found, sit);
+            self.index.find(asked, |slot| self.in_slot(slot), found, sit);
         }
         once_each(hits);
         if has_conditions {
@@ -322,7 +302,7 @@ impl Family for Decide {
             scratch.path = room;
             folded
         };
-        let is_too_doubtful = read.is_too_doubtful(hits);
+        let is_too_doubtful = read == ReadIn::None && is_too_doubtful(hits);
         let decided = if is_too_doubtful || self.ends_in_error(question) || self.takes_too_much(hits) {
             let value = Value::Unknown(PossibleEffect::Either);
             let about = about || is_too_doubtful;

@@ -22,6 +22,11 @@ impl Decide {
         self.shared_rule(entry.index()).map(Arc::as_ref)
     }
 
+    /// The policy in a slot.
+    pub(super) fn in_slot(&self, slot: u32) -> Option<&Rule> {
+        self.policies.get(slot as usize)?.rule.as_deref()
+    }
+
     /// How the outermost set combines.
     pub fn algorithm(&self) -> Algorithm {
         self.sets.first().map_or(Algorithm::default(), |root| root.algorithm)

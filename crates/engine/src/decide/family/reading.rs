@@ -3,6 +3,7 @@
 use super::measure::measured;
 use super::{By, Decide, DecideScratch, Decided, Measure, Outcome, Strictness};
 use crate::ask::Hit;
+use crate::decide::index;
 use crate::decide::load::Load;
 use crate::decide::path::{self, BadPath, PathReading, ReadPath, Readings};
 use crate::decide::request::{Maybe, NormalizedRequest, Path, Request};
@@ -34,13 +35,13 @@ impl ReadIn {
             Path::Unknown => Self::None,
         }
     }
+}
 
-    /// Whether too many policies may be about a path that is not known, or that cannot be read: clients choose paths, and such a path
-    /// costs no more than others.
-    pub(super) fn is_too_doubtful(self, hits: &[Hit<Measure>]) -> bool {
-        let is_doubtful = |hit: &&Hit<Measure>| hit.measure.target == Truth::Error;
-        self == Self::None && hits.iter().filter(is_doubtful).count() > MOST_DOUBTS
-    }
+/// Whether too many policies may be about a path that is not known, or that cannot be read: clients choose paths, and such a path costs
+/// no more than others.
+#[cold]
+pub(super) fn is_too_doubtful(hits: &[Hit<Measure>]) -> bool {
+    hits.iter().filter(|hit| hit.measure.target == Truth::Error).count() > MOST_DOUBTS
 }
 
 impl Decide {
@@ -113,7 +114,40 @@ impl Decide {
 
     /// Whether a request is undecided because too many policies may be about a path that is not known.
     pub fn is_too_doubtful(&self, request: &Request, hits: &[Hit<Measure>]) -> bool {
-        ReadIn::of(self.asked(request, &mut Readings::default()).path).is_too_doubtful(hits)
+        ReadIn::of(self.asked(request, &mut Readings::default()).path) == ReadIn::None && is_too_doubtful(hits)
+    }
+
+    /// Calls `sit` with the policies that may be about a request whose path is read in several ways, or in none. Where the path is not
+    /// known, it is settled after so many doubts, and the other policies are not looked at.
+    #[cold]
+    pub(super) fn look_in_doubt(
+        &self,
+        asked: NormalizedRequest<'_>,
+        most_doubts: usize,
+        found: &mut index::Scratch,
+        some: &mut Vec<u32>,
+        sit: &mut dyn FnMut(u32, Truth),
+    ) {
+        let most_doubts = if ReadIn::of(asked.path) == ReadIn::None { most_doubts } else { usize::MAX };
+        let mut most = most_doubts.saturating_mul(2);
+        loop {
+            let end = self.index.candidates(asked, most, found, some);
+            let mut doubts = 0;
+            for slot in some.iter().copied() {
+                let target = self.in_slot(slot).map_or(Truth::Error, |rule| rule.target.covers(asked));
+                doubts += usize::from(target == Truth::Error);
+                if target != Truth::False {
+                    sit(slot, target);
+                }
+                if doubts > most_doubts {
+                    return;
+                }
+            }
+            if end.is_continue() {
+                return;
+            }
+            most = usize::MAX;
+        }
     }
 
     /// A decision that some readings of the path do not lead to is none: algorithms may hide what cannot be told of single policies.
