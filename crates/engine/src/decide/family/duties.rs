@@ -3,7 +3,7 @@
 use super::{Decide, DecideScratch, Measure, Outcome};
 use crate::ask::{EntryId, Hit};
 use crate::decide::path::Readings;
-use crate::decide::request::Request;
+use crate::decide::request::{Path, Request};
 use crate::decide::rule::{Binding, Duty};
 use crate::decide::tally::Tally;
 use crate::decide::value::{Effect, Unknowns, Value};
@@ -21,7 +21,11 @@ impl Decide {
         let mut room = Readings::default();
         let asked = self.asked(request, &mut room);
         let (root, about) = self.fold(asked, &mut scratch, hits, self.algorithm());
-        let decided = self.decided(root, about);
+        let mut decided = self.decided(root, about);
+        if decided.outcome == Outcome::Permit && matches!(asked.path, Path::Unknown) {
+            let (root, about) = self.fold_with_doubts(asked, &mut scratch, hits);
+            decided = self.decided(root, about);
+        }
         let effect = match decided.outcome {
             Outcome::Permit => Effect::Permit,
             Outcome::Deny => Effect::Deny,
@@ -29,12 +33,11 @@ impl Decide {
         };
         let openly = |_, tally: &Tally, algorithm| tally.combine_openly(algorithm, self.unknowns);
         self.fold_with(asked, &mut open, hits, self.algorithm(), |_| None, openly);
-        let said: Vec<Option<Says>> = scratch
-            .said
-            .iter()
-            .zip(&open.said)
-            .map(|(said, open)| self.says(said.value, effect).or_else(|| self.says(open.value, effect)))
-            .collect();
+        // What only comes of doubts is not sure, whatever it is: behind it, others are asked.
+        let perhaps = |open: Value| self.says(open, effect).map(|_| Says::Perhaps);
+        let both = scratch.said.iter().zip(&open.said);
+        let said: Vec<Option<Says>> =
+            both.map(|(said, open)| self.says(said.value, effect).or_else(|| perhaps(open.value))).collect();
         if let Some(own) = said.first().copied().flatten() {
             self.duties_of_set((0, own), effect, &said, hits, &mut duties);
         }

@@ -10,7 +10,7 @@ use crate::decide::request::{Maybe, NormalizedRequest, Path, Request};
 use crate::decide::rule::Rule;
 use crate::decide::tally::Tally;
 use crate::decide::truth::Truth;
-use crate::decide::value::{PossibleEffect, Unknowns, Value};
+use crate::decide::value::{Combined, PossibleEffect, Unknowns, Value};
 use crate::work;
 
 /// Beyond so many policies that may be about a path that is not known, the request is undecided.
@@ -174,12 +174,7 @@ impl Decide {
             Path::Is(_) | Path::Absent => return decided,
             // Clients choose the path: one that nobody can read must not get past a deny because an algorithm hides what is not known.
             Path::Unknown => {
-                let doubtful = self.doubts_about_the_path(asked, hits);
-                let combine = |set: usize, tally: &Tally, algorithm| match doubtful.get(set) {
-                    Some(true) => tally.combine_with_doubts(algorithm, self.unknowns),
-                    _ => tally.combine(algorithm, self.unknowns),
-                };
-                let (root, about) = self.fold_with(asked, &mut scratch, hits, self.algorithm(), |_| None, combine);
+                let (root, about) = self.fold_with_doubts(asked, &mut scratch, hits);
                 // What it rests on then is what permits in spite of all doubts.
                 let careful = self.decided(root, about);
                 return if careful.outcome == decided.outcome { careful } else { undecided() };
@@ -210,6 +205,21 @@ impl Decide {
             }
         }
         decided
+    }
+
+    /// What policies say of a request whose path is not known, where no set permits only because a deny is hidden.
+    pub(super) fn fold_with_doubts(
+        &self,
+        asked: NormalizedRequest<'_>,
+        scratch: &mut DecideScratch,
+        hits: &[Hit<Measure>],
+    ) -> (Combined, bool) {
+        let doubtful = self.doubts_about_the_path(asked, hits);
+        let combine = |set: usize, tally: &Tally, algorithm| match doubtful.get(set) {
+            Some(true) => tally.combine_with_doubts(algorithm, self.unknowns),
+            _ => tally.combine(algorithm, self.unknowns),
+        };
+        self.fold_with(asked, scratch, hits, self.algorithm(), |_| None, combine)
     }
 
     /// In which sets the path is among what is not known: of a policy, or of a set in it.

@@ -1,5 +1,7 @@
 //! Differences between the engine and the naive way that were found by chance, by name.
 
+use smol_str::SmolStr;
+
 use super::world::{all_of, path, rule, set};
 use crate::decide::number::Number;
 use crate::decide::*;
@@ -102,4 +104,41 @@ fn a_value_of_another_type_does_not_undo_one_that_is_contained() {
         assert!(applies(target.clone(), &given(Fact::List(vec![Fact::Number(Number::from(5.0))]))));
         assert!(!applies(target, &given(Fact::Text("ac".into()))));
     }
+}
+
+/// A set of these members that asks for something to be done where it permits.
+fn with_obligation(members: Vec<Member>) -> Member {
+    let duty = Duty { binding: Binding::Obligation, id: "mask".into(), on: Effect::Permit, at: None };
+    Set { duties: vec![duty], ..set(Algorithm::PermitOverrides, members) }.into()
+}
+
+fn obligations(root: Set, request: &Request) -> (Outcome, Vec<SmolStr>) {
+    let decide = Decide::new(root, Strictness::Strict);
+    let mut scratch = Scratch::default();
+    let outcome = ask(&decide, &request, &mut scratch, &mut Silent).outcome;
+    let duties = decide.duties(request, scratch.hits());
+    (outcome, duties.into_iter().map(|(duty, _)| duty.id.clone()).collect())
+}
+
+#[test]
+fn a_set_that_permits_only_if_a_deny_is_hidden_hides_no_obligation_of_others() {
+    let docs = Target { resources: all_of(vec![path("/docs/**")]), ..Target::default() };
+    let hiding = set(Algorithm::PermitUnlessDeny, vec![rule("docs", Effect::Deny, docs).into()]);
+    let permitting = with_obligation(vec![rule("all", Effect::Permit, Target::default()).into()]);
+    let root = set(Algorithm::DenyUnlessPermit, vec![hiding.into(), permitting]);
+    assert_eq!(obligations(root.clone(), &get("/docs/%zz")), (Outcome::Permit, vec!["mask".into()]));
+    assert_eq!(obligations(root.clone(), &get("/docs/a")), (Outcome::Permit, vec!["mask".into()]));
+    // Here the first set permits by itself.
+    assert_eq!(obligations(root, &get("/other")), (Outcome::Permit, Vec::new()));
+}
+
+#[test]
+fn a_set_that_only_perhaps_permits_hides_no_obligation_of_others() {
+    let tier =
+        Target { subjects: claim(Operator::In(vec![Fact::Text("a".into())]), Truth::Error), ..Target::default() };
+    let strict = set(Algorithm::DenyUnlessPermit, vec![rule("tier", Effect::Permit, tier).into()]);
+    let perhaps = set(Algorithm::PermitUnlessDeny, vec![strict.into()]);
+    let permitting = with_obligation(vec![rule("all", Effect::Permit, Target::default()).into()]);
+    let root = set(Algorithm::PermitOverrides, vec![perhaps.into(), permitting]);
+    assert_eq!(obligations(root, &get("/a")), (Outcome::Permit, vec!["mask".into()]));
 }
