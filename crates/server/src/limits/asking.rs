@@ -13,7 +13,7 @@ use super::clients::{Held, network};
 use super::lanes::Length;
 use crate::app::App;
 use crate::auth::{Access, AuthMethod, Caller};
-use crate::telemetry::Observed;
+use crate::telemetry::{InFlight, Metrics, Observed, QuestionState};
 
 /// Whose questions wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +46,8 @@ struct Inner {
     asker: Asker,
     work: Work,
     most_steps: u64,
+    /// Where questions of somebody are counted.
+    metrics: Option<Arc<Metrics>>,
     /// Told when the server is to end.
     ending: Option<watch::Receiver<bool>>,
     /// Bytes of what was asked on the way to the answer.
@@ -80,6 +82,7 @@ impl Asking {
             asker,
             work: Work::of_steps(most_steps),
             most_steps,
+            metrics: Some(Arc::clone(&app.metrics)),
             ending: Some(app.ending.subscribe()),
             held: Mutex::default(),
         }))
@@ -88,14 +91,18 @@ impl Asking {
     /// Of the server itself.
     fn own() -> Self {
         let (work, most_steps) = (Work::default(), u64::MAX);
-        Self(Arc::new(Inner { asker: Asker::Unknown, work, most_steps, ending: None, held: Mutex::default() }))
+        Self::unknown(work, most_steps, None)
+    }
+
+    fn unknown(work: Work, most_steps: u64, ending: Option<watch::Receiver<bool>>) -> Self {
+        let (asker, held) = (Asker::Unknown, Mutex::default());
+        Self(Arc::new(Inner { asker, work, most_steps, metrics: None, ending, held }))
     }
 
     /// Of somebody who may take so many steps.
     #[cfg(test)]
     pub(super) fn of_tests(most_steps: u64, ending: Option<watch::Receiver<bool>>) -> Self {
-        let work = Work::of_steps(most_steps);
-        Self(Arc::new(Inner { asker: Asker::Unknown, work, most_steps, ending, held: Mutex::default() }))
+        Self::unknown(Work::of_steps(most_steps), most_steps, ending)
     }
 
     /// The request that is worked on here, if there is one.
@@ -123,6 +130,11 @@ impl Asking {
 
     pub(super) fn most_steps(&self) -> u64 {
         self.0.most_steps
+    }
+
+    /// Counts one of its questions, until what is returned goes.
+    pub(super) fn counted(&self, lane: Length, state: QuestionState) -> Option<InFlight> {
+        self.0.metrics.as_ref()?.question(lane, state)
     }
 
     /// Waits until the server is to end.
