@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use upheld_dialects::dialect::{Dialect, Listing, Reached};
 use upheld_dialects::dialects;
+use upheld_engine::work;
 use upheld_report::{Depth, Report, ShiftCounts, Shifts, Size};
 
 use super::{Answers, Asked, Compared, Gathered, Owners, Walk, not_compared};
@@ -56,7 +57,8 @@ impl Compared<'_, '_> {
         let reached = is_known.then(|| dialect.reached(snapshots, self.causes.documents(), MOST)).flatten();
         reached.unwrap_or_else(|| {
             let [(was, was_all), (is, is_all)] = snapshots.map(|snapshot| dialect.questions(snapshot, MOST));
-            let both: BTreeMap<String, Words> = was.into_iter().chain(is).map(|words| (key(&words), words)).collect();
+            let both = was.into_iter().chain(is).inspect(|_| work::step()).map(|words| (key(&words), words));
+            let both: BTreeMap<String, Words> = both.collect();
             let is_cut = [was_all, is_all].contains(&Listing::Cut);
             Reached {
                 questions: both.into_values().map(|words| vec![words]).collect(),
@@ -130,6 +132,7 @@ fn key(words: &Words) -> String {
 /// Questions in order, and lists of them by the first of each.
 fn in_order(questions: Vec<Vec<Words>>) -> impl Iterator<Item = Vec<Words>> {
     let sorted = questions.into_iter().map(|mut alike| {
+        work::steps(alike.len() as u64);
         alike.sort_by_cached_key(key);
         alike
     });

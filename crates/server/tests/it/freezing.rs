@@ -47,7 +47,7 @@ fn s1_a_batch_leaves_the_threads_that_serve_as_they_are() {
 }
 
 /// Deployments, each with a policy of its own.
-fn workloads(count: usize) -> String {
+pub(crate) fn workloads(count: usize) -> String {
     let all = (0..count).flat_map(|number| {
         let labels = json!({"app": format!("a{number}")});
         [
