@@ -107,6 +107,12 @@ pub fn here() -> Handed {
     Handed(HERE.with_borrow(Clone::clone))
 }
 
+/// Does something that is no part of the work of this thread: what must not be left half done.
+pub fn apart<T>(part: impl FnOnce() -> T) -> T {
+    let _outer = Outer(HERE.replace(None));
+    part()
+}
+
 /// Steps of this process, of all work and of none.
 #[cfg(debug_assertions)]
 static TOTAL: AtomicU64 = AtomicU64::new(0);
@@ -192,6 +198,25 @@ mod tests {
         assert_eq!(work.during(through_threads), Err::<(), _>(Unfinished::OutOfSteps));
         assert_eq!(turns.get(), 3);
         assert!(here().0.is_none(), "the thread goes on without it");
+    }
+
+    #[test]
+    fn what_is_apart_is_neither_counted_nor_ended() {
+        let work = Work::of_steps(1);
+        let done = work.during(|| {
+            step();
+            apart(|| steps(100));
+            "done"
+        });
+        assert_eq!((done, work.steps()), (Ok("done"), 1));
+        assert_eq!(
+            work.during(|| {
+                apart(step);
+                step();
+            }),
+            Err(Unfinished::OutOfSteps),
+            "the work goes on behind it"
+        );
     }
 
     #[test]
