@@ -292,7 +292,8 @@ impl Writer {
         kept()?;
         if write.mode == Mode::DryRun {
             let (after, moment) = (Arc::clone(&view), nanoseconds(time));
-            let shifts = at_length(heavy(move || before.shifts_to(&after, moment))).await.map_err(Refusal::Undone)?;
+            let shifts =
+                at_length(heavy(move || before.shifts_to(&after, moment, 0))).await.map_err(Refusal::Undone)?;
             return Ok(Written { revision: view.revision(), view, effects, ruled, shifts: Some(shifts), admitted });
         }
         let Write { author, message, idempotency, .. } = write.clone();

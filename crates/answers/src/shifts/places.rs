@@ -25,7 +25,7 @@ impl Compared<'_, '_> {
         if self.causes.kinds().next().is_none() && self.before.options() == self.after.options() {
             return all;
         }
-        let (mut gathered, mut is_nothing) = (Gathered::default(), true);
+        let (mut gathered, mut is_nothing, mut asked) = (Gathered::default(), true, 0);
         for dialect in dialects() {
             let reached = self.reached(dialect);
             let Reached { same, began, ended, beyond, listing, .. } = reached;
@@ -34,12 +34,27 @@ impl Compared<'_, '_> {
                 let because = format!("there are more than {MOST} places to ask about");
                 all = all.with(not_compared("What is beyond the first of them".to_owned(), because));
             }
-            all.counts += ShiftCounts { compared: same, began, ended, beyond, ..ShiftCounts::default() };
+            if self.from == 0 {
+                all.counts += ShiftCounts { compared: same, began, ended, beyond, ..ShiftCounts::default() };
+            }
             for alike in in_order(reached.questions) {
-                self.place(&alike, &mut all, &mut gathered);
+                // Whoever asks from here on gets one answer at least.
+                if asked > self.from && work::is_hurried() {
+                    all.next = Some(asked);
+                    break;
+                }
+                if asked >= self.from {
+                    self.place(&alike, &mut all, &mut gathered);
+                }
+                asked += 1;
+            }
+            if let Some(next) = all.next {
+                let what = format!("What comes after the first {next} questions about places");
+                all = all.with(not_compared(what, "one answer takes no longer, and the next one goes on there"));
+                break;
             }
         }
-        if is_nothing {
+        if is_nothing && self.from == 0 {
             return self.attached().fold(all, |all, kind| {
                 all.with(not_compared(kind.to_owned(), "nothing was read that it could be attached to"))
             });

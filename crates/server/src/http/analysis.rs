@@ -104,6 +104,8 @@ struct DiffQuestion {
     before: Option<Revision>,
     /// The second; the current one when left out.
     after: Option<Revision>,
+    /// The `next` of the answer before, where that ended before the last place.
+    from: usize,
     /// In place of the first: what if these policies were deleted and made again now?
     recreated: Vec<String>,
     /// The same of all policies at once, as after a restore from a backup.
@@ -113,8 +115,9 @@ struct DiffQuestion {
 }
 
 /// What changes from one revision to another, and for whom? `{"before": 3, "after": 5}`; left out, the current one and the one before it. What
-/// documents would do that are not written yet, a write with `dryRun=true` says. `{"recreated": ["a"]}`, `{"restored": true}` and
-/// `{"renamed": {"a": "b"}}` ask what would change if policies were made again, or were called otherwise.
+/// documents would do that are not written yet, a write with `dryRun=true` says. Where there is more to compare than one answer may take, it ends
+/// early: `verdict` is not `equal` then, `notes` say so, and the same question `from` its `next` goes on. `{"recreated": ["a"]}`,
+/// `{"restored": true}` and `{"renamed": {"a": "b"}}` ask what would change if policies were made again, or were called otherwise.
 #[utoipa::path(post, path = "/v1/diff", request_body(content = Object, example = json!({})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn diff(sides: Sides) -> Result<Response, Problem> {
@@ -130,7 +133,7 @@ async fn prove(sides: Sides) -> Result<Response, Problem> {
         json!({
             "kind": "Proof", "verdict": found.get("verdict"), "headline": found.get("headline"),
             "counterexample": shifts.and_then(|shifts| shifts.first()), "notes": found.get("notes"),
-            "snapshots": found.get("snapshots"),
+            "snapshots": found.get("snapshots"), "next": found.get("next"),
         })
     };
     sides.compared(proof).await
@@ -257,6 +260,8 @@ struct Sides {
     after: Arc<View>,
     /// What is supposed of the second, in place of the first.
     supposed: Option<Remade>,
+    /// After how many questions about places they are compared.
+    from: usize,
 }
 
 impl FromRequest<Shared> for Sides {
@@ -275,17 +280,17 @@ impl FromRequest<Shared> for Sides {
             Some(revision) => at(revision).await?,
             None => view,
         };
-        let DiffQuestion { before, recreated, restored, renamed, .. } = question;
+        let DiffQuestion { before, from, recreated, restored, renamed, .. } = question;
         let supposed = Remade { recreated, restored, renamed };
         match (supposed.is_something(), before) {
             (true, Some(_)) => {
                 let detail = "`before` and what is supposed of policies are two questions";
                 Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "no-answer", detail))
             }
-            (true, None) => Ok(Self { before: Arc::clone(&after), after, supposed: Some(supposed) }),
+            (true, None) => Ok(Self { before: Arc::clone(&after), after, supposed: Some(supposed), from: 0 }),
             (false, before) => {
                 let before = before.unwrap_or(Revision(after.revision().0.saturating_sub(1)));
-                Ok(Self { before: at(before).await?, after, supposed: None })
+                Ok(Self { before: at(before).await?, after, supposed: None, from })
             }
         }
     }
@@ -305,7 +310,7 @@ pub(super) async fn visible_at(
 impl Sides {
     /// What changes, as programs get it: all of it, or something made of it.
     async fn compared(self, told: fn(Json_) -> Json_) -> Result<Response, Problem> {
-        let Self { before, after, supposed } = self;
+        let Self { before, after, supposed, from } = self;
         let of = Arc::clone(&after);
         if let Some(supposed) = supposed {
             let said = ask_for(&after, move |world| {
@@ -315,7 +320,7 @@ impl Sides {
             return said.await;
         }
         let compared = move || {
-            let shifts = before.shifts_to(&after, now());
+            let shifts = before.shifts_to(&after, now(), from);
             answered(&of, told(shifts.document(before.digest(), after.digest())))
         };
         Ok(heavy(compared).await?)

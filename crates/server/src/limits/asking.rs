@@ -2,11 +2,13 @@
 //!
 //! A page asks several endpoints in the name of its reader. All of that is one request: it has one place, one time and one budget.
 
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use smol_str::SmolStr;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use upheld_engine::work::Work;
 
 use super::clients::{Held, network};
@@ -46,6 +48,8 @@ struct Inner {
     asker: Asker,
     work: Work,
     most_steps: u64,
+    /// When it should come to an end with what it has.
+    hurries: Option<Instant>,
     /// Where questions of somebody are counted.
     metrics: Option<Arc<Metrics>>,
     /// Told when the server is to end.
@@ -78,8 +82,11 @@ impl Asking {
 
     fn by(app: &App, asker: Asker) -> Self {
         let most_steps = app.config.limits.steps;
+        // What is left is for writing the answer.
+        let hurries = Instant::now().checked_add(app.config.limits.time / 4 * 3);
         Self(Arc::new(Inner {
             asker,
+            hurries,
             work: Work::of_steps(most_steps),
             most_steps,
             metrics: Some(Arc::clone(&app.metrics)),
@@ -96,7 +103,7 @@ impl Asking {
 
     fn unknown(work: Work, most_steps: u64, ending: Option<watch::Receiver<bool>>) -> Self {
         let (asker, held) = (Asker::Unknown, Mutex::default());
-        Self(Arc::new(Inner { asker, work, most_steps, metrics: None, ending, held }))
+        Self(Arc::new(Inner { asker, work, most_steps, hurries: None, metrics: None, ending, held }))
     }
 
     /// Of somebody who may take so many steps.
@@ -130,6 +137,15 @@ impl Asking {
 
     pub(super) fn most_steps(&self) -> u64 {
         self.0.most_steps
+    }
+
+    /// Waits until it should come to an end with what it has, and says so to its work.
+    pub(super) async fn hurries(&self) -> Infallible {
+        if let Some(hurries) = self.0.hurries {
+            tokio::time::sleep_until(hurries).await;
+            self.work().hurry();
+        }
+        std::future::pending().await
     }
 
     /// Counts one of its questions, until what is returned goes.

@@ -62,6 +62,7 @@ pub(crate) async fn heavy<T: Send + 'static>(part: impl FnOnce() -> T + Send + '
     tokio::select! {
         biased;
         done = done => done,
+        never = asking.hurries() => match never {},
         () = ends => {
             asking.work().end();
             Err(Undone::Ending)

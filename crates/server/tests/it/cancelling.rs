@@ -135,9 +135,11 @@ fn p1_a_stream_of_http_2_that_is_reset_takes_its_work_along() {
 
 #[test]
 fn p1_work_ends_with_the_time_of_its_request() {
-    let served = served(Limits { time: Duration::from_millis(1500), ..Limits::default() });
+    let served = served(Limits { time: Duration::from_secs(1), ..Limits::default() });
     let refused: Answer = served.post("/v1/diff", DIFF);
-    assert_eq!(refused.status, 503, "{}", refused.text);
+    // Whoever comes to places in time says how far they came.
+    let is_part = || refused.json()["next"].is_u64();
+    assert!(refused.status == 503 || is_part(), "{}", refused.text);
     let took = eventually("the time is over", || questions(&served, "working") == 0);
     println!("the time is over: the work ended {took:?} later");
     assert_eq!(served.post("/v1/lint", "{}").status, 200);
