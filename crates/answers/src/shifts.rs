@@ -39,6 +39,17 @@ pub(crate) fn shifts(before: &World<'_>, after: &World<'_>, progress: &dyn Progr
     shifts_of_owners(before, after, Owners::NotCounted, progress)
 }
 
+/// What changes at places from a number on: where an earlier answer ended.
+pub(crate) fn more_shifts(before: &World<'_>, after: &World<'_>, from: usize) -> Shifts {
+    let changed = changed(before.snapshot(), after.snapshot());
+    let causes = Causes::of(&changed);
+    let compared =
+        Compared { before, after, causes: &causes, owners: Owners::NotCounted, among: None, walk: Walk::Reached, from };
+    let before_it = not_compared(format!("What comes before question {from}"), "an earlier answer has it");
+    let all = before_it.with(compared.places());
+    Shifts { changed, ..all }.finished()
+}
+
 /// Whether it is counted whose results are otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owners {
@@ -63,7 +74,7 @@ pub(crate) fn shifts_of_owners(
             *all.owners.entry(violation.workspace.clone()).or_default() += 1;
         }
     }
-    let compared = Compared { before, after, causes: &causes, owners, among: None, walk: Walk::Reached };
+    let compared = Compared { before, after, causes: &causes, owners, among: None, walk: Walk::Reached, from: 0 };
     all = all.with(compared.pairs(progress)).with(compared.places());
     for dialect in dialects() {
         if let Some(possible) = dialect.possible_shifts(before.snapshot(), after.snapshot(), &changed) {
@@ -89,6 +100,7 @@ pub(crate) fn shifts_of(before: &World<'_>, after: &World<'_>, answers: &Answers
         owners: Owners::NotCounted,
         among: None,
         walk: Walk::Reached,
+        from: 0,
     };
     let size = if answers.words.to.is_some() { Size::Connections(1) } else { Size::Places(1) };
     let found = compared.otherwise(answers, size);
@@ -108,6 +120,7 @@ pub(crate) fn shifts_among(before: &World<'_>, after: &World<'_>, among: &Among<
         owners: Owners::NotCounted,
         among: Some(among),
         walk: Walk::Reached,
+        from: 0,
     };
     Shifts { changed: changed.clone(), ..compared.pairs(&()) }.finished()
 }
@@ -129,6 +142,8 @@ struct Compared<'w, 's> {
     /// The connections that are looked at; all if nobody chose.
     among: Option<&'w Among<'w>>,
     walk: Walk,
+    /// How many questions about places are left out: an earlier answer has them.
+    from: usize,
 }
 
 /// Which places are asked about.

@@ -20,7 +20,7 @@ use crate::inventory::{self, Listed, Row, Wanted};
 use crate::kinds::{self, KindLine};
 use crate::progress::Progress;
 use crate::resolved::{Resolution, resolution};
-use crate::shifts::shifts;
+use crate::shifts::{more_shifts, shifts};
 use crate::shown::{self, Shown};
 use crate::testing::{self, TestQuestion};
 
@@ -134,6 +134,11 @@ impl<'s> World<'s> {
         let mut shifts = self.shifts(after, progress);
         shifts.notes.extend(testing::unkept(self, after).into_iter().map(Into::into));
         shifts
+    }
+
+    /// What changes at places after so many questions, where an answer ended before ([`Shifts::next`]).
+    pub fn more_shifts(&self, after: &World<'_>, from: usize) -> Shifts {
+        more_shifts(self, after, from)
     }
 
     /// What is odd about what was read, where questions are asked about it.

@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use upheld_engine::Snapshot;
 use upheld_engine::digest::Fingerprint;
 use upheld_engine::snapshot::of_document;
+use upheld_engine::work;
 use upheld_model::{File, Files, NodeRef, SourceId};
 use upheld_report::{At, Change, ChangedDocument};
 
@@ -47,6 +48,7 @@ fn written(snapshot: &Snapshot, other: &Snapshot) -> Written {
     let mut all = Written::new();
     let mut waiting = recognise::documents(snapshot, is_looked_at);
     while let Some((source, document)) = waiting.pop() {
+        work::step();
         match identities.identity(document) {
             Ok(identity) => {
                 let at = NodeRef { source, node: document.number() };

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use upheld_engine::{Companions, Indexed, PolicyKind, Snapshot};
+use upheld_engine::{Companions, Indexed, PolicyKind, Snapshot, work};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, File, Files, NodeRef, SourceId, Sym};
@@ -178,6 +178,7 @@ impl<'f> Readers<'f> {
         }
         let mut words: Option<Vec<String>> = None;
         for (document, claimed) in documents.offered() {
+            work::step();
             recognised.documents.push(document.at());
             if self.take(&document, claimed, side) {
                 continue;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
-use upheld_engine::{Companions, PolicyKind};
+use upheld_engine::{Companions, PolicyKind, work};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, Severity, SourceId, Symbols};
 use upheld_syntax::Format;
@@ -143,6 +143,7 @@ impl Checks {
         }
         let mut problems = Diagnostics::default();
         for document in documents {
+            work::step();
             if let Some(resource) = document.resource() {
                 self.check_one(document.source, resource, &mut problems);
             }

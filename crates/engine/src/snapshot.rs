@@ -29,6 +29,7 @@ use crate::hierarchy::Hierarchy;
 use crate::kind::{Choices, PolicyKind};
 use crate::merge::{Merge, Targets};
 use crate::select::Select;
+use crate::work;
 
 /// Which [`Policy`].
 pub type PolicyId = Id<Policy>;
@@ -198,6 +199,7 @@ impl Snapshot {
                 index.remove(policy.scope, policy.name);
             }
             for (id, policy) in came.iter().filter(|(_, policy)| is_own(policy)) {
+                work::step();
                 index.put(*id, policy, &self.symbols);
             }
         }

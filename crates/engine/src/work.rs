@@ -18,6 +18,7 @@ struct Progress {
     steps: AtomicU64,
     most: u64,
     is_ended: AtomicBool,
+    is_hurried: AtomicBool,
 }
 
 /// Why work did not come to its end.
@@ -43,7 +44,18 @@ impl Default for Work {
 impl Work {
     /// Work of so many steps at most.
     pub fn of_steps(most: u64) -> Self {
-        Self(Arc::new(Progress { steps: AtomicU64::new(0), most, is_ended: AtomicBool::new(false) }))
+        let [is_ended, is_hurried] = [false; 2].map(AtomicBool::new);
+        Self(Arc::new(Progress { steps: AtomicU64::new(0), most, is_ended, is_hurried }))
+    }
+
+    /// Asks it to come to an end with what it has, where it can: [`is_hurried`] says so.
+    pub fn hurry(&self) {
+        self.0.is_hurried.store(true, Ordering::Relaxed);
+    }
+
+    fn is_hurried(&self) -> bool {
+        let most_of_it = self.0.most / 4 * 3;
+        self.0.is_hurried.load(Ordering::Relaxed) || self.steps() > most_of_it
     }
 
     /// Ends it: its next step is its last.
@@ -105,6 +117,17 @@ impl Handed {
 /// What this thread works on, for other threads.
 pub fn here() -> Handed {
     Handed(HERE.with_borrow(Clone::clone))
+}
+
+/// Whether the work of this thread should come to an end with what it has: somebody asked for that, or three quarters of its steps are taken.
+pub fn is_hurried() -> bool {
+    HERE.with_borrow(|work| work.as_ref().is_some_and(Work::is_hurried))
+}
+
+/// Does something that is no part of the work of this thread: what must not be left half done.
+pub fn apart<T>(part: impl FnOnce() -> T) -> T {
+    let _outer = Outer(HERE.replace(None));
+    part()
 }
 
 /// Steps of this process, of all work and of none.
@@ -192,6 +215,35 @@ mod tests {
         assert_eq!(work.during(through_threads), Err::<(), _>(Unfinished::OutOfSteps));
         assert_eq!(turns.get(), 3);
         assert!(here().0.is_none(), "the thread goes on without it");
+    }
+
+    #[test]
+    fn work_hurries_when_it_is_asked_to_or_has_few_steps_left() {
+        let (asked, few) = (Work::default(), Work::of_steps(100));
+        assert_eq!(asked.during(is_hurried), Ok(false));
+        asked.hurry();
+        assert_eq!(asked.during(is_hurried), Ok(true));
+        let by_steps = few.during(|| [70, 20].map(|count| (steps(count), is_hurried()).1));
+        assert_eq!((by_steps, is_hurried()), (Ok([false, true]), false));
+    }
+
+    #[test]
+    fn what_is_apart_is_neither_counted_nor_ended() {
+        let work = Work::of_steps(1);
+        let done = work.during(|| {
+            step();
+            apart(|| steps(100));
+            "done"
+        });
+        assert_eq!((done, work.steps()), (Ok("done"), 1));
+        assert_eq!(
+            work.during(|| {
+                apart(step);
+                step();
+            }),
+            Err(Unfinished::OutOfSteps),
+            "the work goes on behind it"
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use rayon::prelude::*;
+use upheld_engine::work;
 use upheld_model::{Diagnostic, Diagnostics, Fault, File, Files, SourceId};
 use upheld_syntax::text::{self, Decoded};
 use upheld_syntax::{Format, csv, limits, parse, without_documents};
@@ -104,8 +105,14 @@ impl Input {
 /// assert_eq!(files.iter().count(), 1);
 /// ```
 pub fn read(inputs: Vec<Input>) -> (Files, Diagnostics) {
-    let results: Vec<(File, Vec<Diagnostic>)> =
-        inputs.into_par_iter().enumerate().map(|(position, input)| read_one(SourceId::new(position), input)).collect();
+    let work = work::here();
+    let read = |(position, input)| {
+        work.during(|| {
+            work::step();
+            read_one(SourceId::new(position), input)
+        })
+    };
+    let results: Vec<(File, Vec<Diagnostic>)> = inputs.into_par_iter().enumerate().map(read).collect();
     let mut problems = Diagnostics::default();
     let files = results.into_iter().map(|(file, found)| {
         problems.extend(found);

@@ -26,6 +26,9 @@ pub struct Shifts {
     pub violations: Vec<ShiftedViolation>,
     /// How far the answer reaches, and what was not compared.
     pub notes: Vec<Phrase>,
+    /// After how many questions about places the answer ends, where it does before the last: it can be asked for from there on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<usize>,
     /// Whose results are otherwise, where that was counted; nothing for what nobody owns.
     #[serde(skip)]
     pub owners: BTreeMap<Option<String>, u64>,
@@ -386,6 +389,7 @@ impl Shifts {
         self.shifts.extend(more.shifts);
         self.violations.extend(more.violations);
         self.notes.extend(more.notes);
+        self.next = self.next.or(more.next);
         for (owner, results) in more.owners {
             *self.owners.entry(owner).or_default() += results;
         }

@@ -59,7 +59,8 @@ impl App {
         let (view, problem) = (self.live.view(), self.folders.problem());
         let head = *self.store.follow().borrow();
         let staleness = self.freshness.staleness();
-        self.metrics.text(&ServerState { view: &view, head, staleness, problem: problem.as_deref(), sizes })
+        let (held, problem) = (self.gate.clients.held(), problem.as_deref());
+        self.metrics.text(&ServerState { view: &view, head, staleness, held, problem, sizes })
     }
 }
 

@@ -1,13 +1,14 @@
 //! The view that is current, and those of the past.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::watch;
 use upheld_store::machine::{self, Moment};
 use upheld_store::{Revision, Store, StoreError};
 
+use crate::limits::{Undone, at_length, heavy};
 use crate::view::View;
 
 /// How many views of the past are kept at hand.
@@ -21,7 +22,39 @@ const KEPT: Duration = Duration::from_mins(5);
 pub(crate) struct Live {
     current: ArcSwap<View>,
     revision: watch::Sender<Revision>,
-    past: Arc<Mutex<Vec<Past>>>,
+    past: Arc<Kept>,
+}
+
+/// Views of the past, the one that was asked last behind all others.
+#[derive(Debug, Default)]
+struct Kept(Mutex<Vec<Past>>);
+
+impl Kept {
+    fn all(&self) -> MutexGuard<'_, Vec<Past>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The view of a revision, if it is at hand.
+    fn view(&self, revision: Revision) -> Option<Arc<View>> {
+        let mut all = self.all();
+        let known = all.iter().position(|one| one.view.revision() == revision)?;
+        let Past { view, .. } = all.remove(known);
+        all.push(Past::now(&view));
+        Some(view)
+    }
+
+    /// Keeps a view, in the place of the one that nobody asked for the longest time.
+    fn keep(self: &Arc<Self>, view: &Arc<View>) {
+        let mut all = self.all();
+        if all.is_empty() {
+            drop(machine::spawn(forget(Arc::downgrade(self))));
+        }
+        all.push(Past::now(view));
+        let oldest = (all.len() > REMEMBERED).then(|| all.remove(0));
+        // To let go of it takes a while.
+        drop(all);
+        drop(oldest);
+    }
 }
 
 /// A view of the past.
@@ -52,6 +85,8 @@ pub(crate) enum NoView {
     Store(StoreError),
     /// It cannot be read with the editions that are in force now.
     Unreadable,
+    /// It was not built to its end.
+    Undone(Undone),
 }
 
 /// Lets a view go once nobody asks it any more. That takes a while where there are many documents, and whoever asked last should
@@ -65,14 +100,15 @@ async fn retire(view: Arc<View>) {
 }
 
 /// Lets go of views of the past once nobody asked them for a while, until there are none.
-async fn forget(past: Weak<Mutex<Vec<Past>>>) {
+async fn forget(past: Weak<Kept>) {
     loop {
         tokio::time::sleep(KEPT).await;
         let Some(past) = past.upgrade() else { return };
-        let mut kept = past.lock().await;
-        let idle: Vec<Past> = kept.extract_if(.., |one| one.asked.elapsed() >= KEPT).collect();
-        let is_empty = kept.is_empty();
-        drop(kept);
+        let (idle, is_empty) = {
+            let mut kept = past.all();
+            let idle: Vec<Past> = kept.extract_if(.., |one| one.asked.elapsed() >= KEPT).collect();
+            (idle, kept.is_empty())
+        };
         machine::aside(move || drop(idle)).await.ok();
         if is_empty {
             return;
@@ -121,24 +157,22 @@ impl Live {
         if revision == current.revision() {
             return Ok(current);
         }
-        let mut past = self.past.lock().await;
-        if let Some(known) = past.iter().position(|one| one.view.revision() == revision) {
-            let Past { view, .. } = past.remove(known);
-            past.push(Past::now(&view));
-            return Ok(view);
+        if let Some(known) = self.past.view(revision) {
+            return Ok(known);
         }
         let state = Arc::new(store.state(Some(revision)).await.map_err(NoView::Store)?);
         let (files, choices) = (current.files.clone(), Arc::clone(&current.choices));
-        let built = machine::aside(move || View::build(state, files, &choices)).await;
-        let view = Arc::new(built.ok().and_then(Result::ok).ok_or(NoView::Unreadable)?);
-        if past.is_empty() {
-            drop(machine::spawn(forget(Arc::downgrade(&self.past))));
-        }
-        past.push(Past::now(&view));
-        if past.len() > REMEMBERED {
-            past.remove(0);
-        }
-        Ok(view)
+        let past = Arc::clone(&self.past);
+        let build = move || {
+            // While this one waited for its turn, another may have built it.
+            if let Some(known) = past.view(revision) {
+                return Ok(known);
+            }
+            let view = Arc::new(View::build(state, files, &choices).map_err(|_| NoView::Unreadable)?);
+            past.keep(&view);
+            Ok(view)
+        };
+        at_length(heavy(build)).await.map_err(NoView::Undone)?
     }
 }
 
@@ -179,6 +213,6 @@ mod tests {
         assert!(first.upgrade().is_none() && second.upgrade().is_some(), "one was asked again");
         tokio::time::sleep(KEPT * 2).await;
         machine::aside(|| ()).await.unwrap();
-        assert!(second.upgrade().is_none() && live.past.lock().await.is_empty());
+        assert!(second.upgrade().is_none() && live.past.all().is_empty());
     }
 }

@@ -154,6 +154,7 @@ impl From<NoView> for Problem {
                 Self::unavailable(format!("revision {wanted} has not arrived here; this server is at {current}"))
             }
             NoView::Store(error) => error.into(),
+            NoView::Undone(undone) => undone.into(),
             NoView::Unreadable => Self::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "unreadable-revision",

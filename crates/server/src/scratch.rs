@@ -1,7 +1,7 @@
 //! Room to decide in, one for each thread: whoever answers thousands of requests a second does not make it anew for each.
 //!
-//! A decision takes less time than to hand it over to another thread, so it is made where its request is answered. One that may take long is
-//! made elsewhere, and so is one of which nobody can tell before: it is tried, and given up after a few steps.
+//! A decision takes less time than to hand it over to another thread, so it is tried where its request is answered, and given up after a few
+//! steps. Then it is made elsewhere, and so is one that is known to take long.
 
 use std::cell::RefCell;
 
@@ -36,18 +36,14 @@ pub(crate) fn decide_within<'v>(
 /// How long decisions will take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
-    /// Next to no time.
+    /// Next to no time, as far as anybody can tell: it depends on which policies match, and how a path can be read.
     Soon,
-    /// Next to no time, or much more: it depends on which policies match.
-    Unsure,
     /// Perhaps long.
     Long,
 }
 
 /// Steps of patterns that nobody notices: a tenth of a millisecond.
 const QUICK: usize = 1 << 16;
-/// Nodes of expressions that nobody notices, if all of them are evaluated once.
-const FEW_NODES: usize = 256;
 /// Steps after which a decision is given up that was tried: some tenths of a millisecond.
 const TRIED: u64 = 1024;
 /// Decisions of a batch that nobody notices, and their bytes.
@@ -59,14 +55,8 @@ impl Expected {
     /// Of a request of so many bytes.
     #[inline]
     pub(crate) fn of(decider: Decider<'_>, bytes: impl FnOnce() -> usize) -> Self {
-        let Load { patterns, expressions } = decider.decide.load();
-        if patterns > 0 && bytes().saturating_mul(patterns) > QUICK {
-            Self::Long
-        } else if expressions > FEW_NODES {
-            Self::Unsure
-        } else {
-            Self::Soon
-        }
+        let Load { patterns, .. } = decider.decide.load();
+        if patterns > 0 && bytes().saturating_mul(patterns) > QUICK { Self::Long } else { Self::Soon }
     }
 
     /// Of so many requests, which have so many bytes together.
@@ -78,8 +68,7 @@ impl Expected {
     #[inline]
     pub(crate) fn here<T>(self, decide: impl FnOnce() -> T) -> Option<T> {
         match self {
-            Self::Soon => Some(decide()),
-            Self::Unsure => Work::of_steps(TRIED).during(decide).ok(),
+            Self::Soon => Work::of_steps(TRIED).during(decide).ok(),
             Self::Long => None,
         }
     }
@@ -135,7 +124,7 @@ mod tests {
         assert_eq!(Expected::of_batch(decider(&plain), LITTLE + 1, 1), Expected::Long);
         assert_eq!(Expected::of(decider(&patterns), || 1), Expected::Soon);
         assert_eq!(Expected::of(decider(&patterns), || QUICK), Expected::Long);
-        assert_eq!(Expected::of(decider(&expressions), || 1), Expected::Unsure);
+        assert_eq!(Expected::of(decider(&expressions), || 1), Expected::Soon, "it is tried");
     }
 
     #[test]
@@ -147,9 +136,9 @@ mod tests {
                 work::step();
             }
         };
-        assert_eq!(Expected::Unsure.here(endless), None::<()>);
+        assert_eq!(Expected::Soon.here(endless), None::<()>);
         assert_eq!(turns.get(), TRIED + 1);
-        assert_eq!(Expected::Unsure.here(|| "short"), Some("short"));
+        assert_eq!(Expected::Soon.here(|| "short"), Some("short"));
         assert_eq!(Expected::Long.here(|| "not here"), None);
     }
 }

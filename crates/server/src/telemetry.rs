@@ -21,7 +21,7 @@ pub(crate) use counted_store::CountedStore;
 pub(crate) use decided::{DecisionEvent, Details};
 pub(crate) use decisions::{Decisions, Line};
 pub(crate) use enforced::outcome;
-pub(crate) use metrics::{Asked, InFlight, Metrics, Reloaded, ServerState, Sizes, Surface};
+pub(crate) use metrics::{Asked, InFlight, Metrics, QuestionState, Reloaded, ServerState, Sizes, Surface};
 pub(crate) use observe::{Observed, ObservedRequest};
 
 use opentelemetry_sdk::trace::SdkTracerProvider;

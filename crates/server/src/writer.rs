@@ -16,7 +16,7 @@ use upheld_report::{Shifts, compliance::Ruled};
 use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State, Store, StoreError, machine};
 
 pub(crate) use self::admission::NotAdmitted;
-use self::admission::{Planned, judge, with_notes};
+use self::admission::{Planned, judged, with_notes};
 use self::tolerated::{can_match, is_affordable};
 use crate::auth::{Access, Caller, Operation};
 use crate::folders::Folders;
@@ -270,29 +270,30 @@ impl Writer {
             }
             return Ok(Written { revision, view: before, effects, ruled: None, shifts: None, admitted: None });
         }
-        let mut view =
-            next(Arc::new(before.state.with(&changes)), Arc::clone(&before)).await.map_err(Refusal::Broken)?;
+        let mut view = next(Arc::new(before.state.with(&changes)), Arc::clone(&before), write.mode).await?;
         can_match(&view, &changes).map_err(Refusal::Broken)?;
         is_affordable(&before, &view, self.most_steps).map_err(Refusal::Broken)?;
         if let Some(moved) = Moves::after(&changes, &view) {
             (changes, effects) = effective(&before.state, &moved);
             let after = Arc::new(before.state.with(&changes));
-            view = next(after, Arc::clone(&before)).await.map_err(Refusal::Broken)?;
+            view = next(after, Arc::clone(&before), write.mode).await?;
         }
         write.author.may_change_besides(&before, &write.changes, &changes)?;
         let time = machine::now();
-        let Planned { view, changes, ruled, outcome: admitted } =
-            match judge(Arc::clone(&before), view, changes, write.author.clone(), time).await {
-                // What is kept from its author is not told by a refusal, either.
-                Err(Refusal::NotAdmitted(refused)) if kept().is_err() => {
-                    return Err(Refusal::NotAdmitted(Box::new(refused.without_reasons())));
-                }
-                judged => judged?,
-            };
+        let (was, author) = (Arc::clone(&before), write.author.clone());
+        let judged = worked(write.mode, move || judged(&was, view, changes, &author, time)).await;
+        let Planned { view, changes, ruled, outcome: admitted } = match judged.and_then(|judged| judged) {
+            // What is kept from its author is not told by a refusal, either.
+            Err(Refusal::NotAdmitted(refused)) if kept().is_err() => {
+                return Err(Refusal::NotAdmitted(Box::new(refused.without_reasons())));
+            }
+            judged => judged?,
+        };
         kept()?;
         if write.mode == Mode::DryRun {
             let (after, moment) = (Arc::clone(&view), nanoseconds(time));
-            let shifts = at_length(heavy(move || before.shifts_to(&after, moment))).await.map_err(Refusal::Undone)?;
+            let shifts =
+                at_length(heavy(move || before.shifts_to(&after, moment, 0))).await.map_err(Refusal::Undone)?;
             return Ok(Written { revision: view.revision(), view, effects, ruled, shifts: Some(shifts), admitted });
         }
         let Write { author, message, idempotency, .. } = write.clone();
@@ -374,15 +375,16 @@ impl Writer {
         if state.revision() == before.revision() {
             return Ok(());
         }
-        match next(Arc::new(state), before).await {
+        match next(Arc::new(state), before, Mode::Commit).await {
             Ok(view) => self.live.swap(view),
-            Err(broken) => {
+            Err(Refusal::Broken(broken)) => {
                 tracing::error!(
                     problems = broken.diagnostics.errors(),
                     "what another server wrote cannot be read together with the files here; the last good snapshot stays in use"
                 );
                 self.folders.note(Some(broken));
             }
+            Err(other) => return Err(other),
         }
         Ok(())
     }
@@ -450,12 +452,18 @@ impl Writer {
     }
 }
 
-/// The view after what changed in the store.
-async fn next(state: Arc<State>, before: Arc<View>) -> Result<Arc<View>, Box<Broken>> {
-    match machine::aside(move || before.after(state, before.files.clone())).await {
-        Ok(built) => built.map(Arc::new),
-        Err(_) => Err(Box::new(unfinished())),
+/// Works on a write where nobody waits for it who answers. What is only asked about waits for its turn, and ends with whoever asks.
+async fn worked<T: Send + 'static>(mode: Mode, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refusal> {
+    match mode {
+        Mode::DryRun => heavy(work).await.map_err(Refusal::Undone),
+        Mode::Commit => machine::aside(work).await.map_err(|_| Refusal::Broken(Box::new(unfinished()))),
     }
+}
+
+/// The view after what changed in the store.
+async fn next(state: Arc<State>, before: Arc<View>, mode: Mode) -> Result<Arc<View>, Refusal> {
+    let built = worked(mode, move || before.after(state, before.files.clone())).await?;
+    built.map(Arc::new).map_err(Refusal::Broken)
 }
 
 /// Nobody was there to the end.

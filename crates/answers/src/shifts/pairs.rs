@@ -132,6 +132,7 @@ impl Compared<'_, '_> {
             owners: self.owners,
             among: None,
             walk: self.walk,
+            from: 0,
         };
         let owned = self.owned(mesh, &callers);
         let Walked { counts, gathered, owners, refused } = walked;

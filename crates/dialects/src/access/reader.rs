@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::decide::Decide;
-use upheld_engine::{DecideKind, PolicyKind, Snapshot};
+use upheld_engine::{DecideKind, PolicyKind, Snapshot, work};
 use upheld_model::{Diagnostics, Files, NodeRef, Policy, PolicyContent, SourceId, Sym, Symbols};
 
 use super::authzen::Directory;
@@ -127,6 +127,7 @@ impl<'f> AccessReader<'f> {
         let Recognised { draft, diagnostics, .. } = recognised;
         decisions.untyped(&self.came.untyped, seed_files, diagnostics);
         for at in &self.came.typed {
+            work::step();
             decisions.typed_at(*at, diagnostics);
         }
         let mut listed = Vec::new();

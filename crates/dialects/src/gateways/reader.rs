@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use upheld_engine::HierarchyKind;
+use upheld_engine::{HierarchyKind, work};
 use upheld_model::{Files, SourceId};
 
 use super::controller;
@@ -95,6 +95,7 @@ impl<'f> Reader<'f> for GatewayReader<'f> {
             self.about = about;
         }
         for (source, resource) in std::mem::take(&mut self.came) {
+            work::step();
             self.read(source, resource, recognised);
         }
         recognised.keep(self.about);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use upheld_engine::{PolicyKind, Snapshot};
+use upheld_engine::{PolicyKind, Snapshot, work};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Files, NodeRef, SourceId, Symbols};
 
@@ -103,6 +103,7 @@ impl<'f> Reader<'f> for KumaReader<'f> {
         recognised.draft.policies.reserve(came.len());
         let mut layered = Vec::new();
         for (source, resource) in &came {
+            work::step();
             if let Some(written) = readers.read(files, *source, *resource, &stamps, recognised) {
                 layered.push(written);
             }

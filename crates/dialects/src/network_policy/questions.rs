@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use smol_str::SmolStr;
 use upheld_engine::decide::{Action, Decide, Fact, Facts, Maybe, Outcome, Request, Resource, Subject};
-use upheld_engine::{KindId, Scratch, Silent, ask};
+use upheld_engine::{KindId, Scratch, Silent, ask, work};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 use upheld_report::{About, Answer, Report, Verdict, decide_about, each_once};
@@ -174,7 +174,7 @@ pub(super) fn all(network: &Network, most: usize) -> (Vec<Words>, Listing) {
     let titles: Vec<String> = network.workloads.iter().map(Workload::title).collect();
     let pairs = titles.iter().flat_map(|from| titles.iter().map(move |to| (from, to))).filter(|(from, to)| from != to);
     let asked = pairs.flat_map(|(from, to)| ports.iter().map(move |port| words(from, to, *port)));
-    let mut all: Vec<Words> = asked.take(most + 1).collect();
+    let mut all: Vec<Words> = asked.take(most + 1).inspect(|_| work::step()).collect();
     let listing = if all.len() > most { Listing::Cut } else { Listing::Whole };
     all.truncate(most);
     (all, listing)

@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 use upheld_engine::decide::{
     Algorithm, By, Decide, Effect, Member, Outcome, Request, Resource, Rule, Set, Strictness, Subject, Target,
 };
-use upheld_engine::{Scratch, Silent, Snapshot, ask};
+use upheld_engine::{Scratch, Silent, Snapshot, ask, work};
 use upheld_model::{NodeRef, SourceId};
 use upheld_report::ChangedDocument;
 
@@ -61,6 +61,7 @@ impl<'n> Walk<'n> {
         let mut ends: BTreeMap<String, [Option<Side<'n>>; 2]> = BTreeMap::new();
         for (number, network) in networks.into_iter().enumerate() {
             for workload in &network.workloads {
+                work::step();
                 let title = workload.title();
                 let end = find(network, &title).ok().and_then(|mut found| found.pop());
                 let facts = end.as_ref().map(|end| end.facts(network)).unwrap_or_default();
@@ -124,6 +125,7 @@ impl<'n> Walk<'n> {
         let all = || 0..self.ends.len();
         let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
         for changed in all().filter(|end| self.is_changed(*end)) {
+            work::steps(self.ends.len() as u64);
             pairs.extend(all().flat_map(|other| [(changed, other), (other, changed)]));
         }
         for (side, rule) in self.differing() {

@@ -1,5 +1,6 @@
 //! The documents of files, by who looks at them first.
 
+use upheld_engine::work;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, File, SourceId, Tree};
 
@@ -73,6 +74,7 @@ impl<'f> Documents<'f> {
             let mut waiting: Vec<Value<'f>> = file.tree.documents().collect();
             waiting.reverse();
             while let Some(value) = waiting.pop() {
+                work::step();
                 match documents.add((source, file, namespace), value, found) {
                     Held::Itself => {}
                     Held::Items(items) => {

@@ -18,6 +18,7 @@ use crate::buckets::Buckets;
 use crate::kind::{FacetChoice, MergeKind};
 use crate::order::Order;
 use crate::snapshot::PolicyId;
+use crate::work;
 
 impl Merge {
     /// Indexes policies, each with what references mean.
@@ -56,6 +57,7 @@ impl Merge {
         let mut new: Vec<(u32, &[Audience])> = Vec::with_capacity(came.len());
         let mut referring = Vec::new();
         for (id, policy, layers) in came {
+            work::step();
             let known = before.get(&policy.name).copied();
             let next = u32::try_from(self.policies.len()).unwrap_or(u32::MAX);
             let slot = known.or_else(|| self.free_slots.pop()).unwrap_or(next);

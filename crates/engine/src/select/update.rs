@@ -14,6 +14,7 @@ use super::{Entries, Entry, Select};
 use crate::buckets::FlatBuckets;
 use crate::kind::{Grants, SelectKind};
 use crate::snapshot::PolicyId;
+use crate::work;
 
 impl Select {
     /// Indexes the policies of one kind and scope.
@@ -53,6 +54,7 @@ impl Select {
         let mut unfiled = [Unfiled::default(), Unfiled::default()];
         let mut new = Vec::with_capacity(came.len());
         for (id, policy) in came {
+            work::step();
             self.add(*id, policy, symbols, &mut unfiled, &mut most_tags, &mut new);
         }
         // What both have stays.

@@ -7,6 +7,7 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{Files, NodeRef};
 
 use crate::digest::{Encoder, Fingerprint};
+use crate::work;
 
 /// Fingerprints of documents, in buckets by their first byte. A change copies the buckets that it touches, and only these are
 /// hashed again.
@@ -32,6 +33,7 @@ impl DocumentSet {
         let empty = || Bucket { fingerprints: Vec::with_capacity(room + room / 8), ..Bucket::default() };
         let mut buckets: Vec<Bucket> = std::iter::repeat_with(empty).take(BUCKETS).collect();
         for fingerprint in fingerprints(files, documents) {
+            work::step();
             if let Some(bucket) = buckets.get_mut(usize::from(fingerprint[0])) {
                 bucket.fingerprints.push(fingerprint);
             }

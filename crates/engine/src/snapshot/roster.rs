@@ -67,6 +67,7 @@ impl<T: Described> Roster<T> {
         let mut by_name: FxHashMap<(Sym, Sym), Vec<Id<T>>> = FxHashMap::default();
         let mut by_identity = Shards::default();
         for (index, item) in items.iter().enumerate() {
+            work::step();
             let (kind, _, name) = item.identity();
             by_identity.insert(item.identity(), Id::new(index));
             by_name.entry((kind, name)).or_default().push(Id::new(index));

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use tonic::{Request, Response, Status};
 use upheld_dialects::access::enforce::{EnforcementPoint, HttpRequest, Said};
 use upheld_engine::decide::Outcome;
+use upheld_engine::work;
 
 use super::answer::{Answer, denied};
 use super::attributes::read;
@@ -101,7 +102,9 @@ fn judged(
     let (surface, outcome, took) = (Surface::Grpc, outcome(&judged), begun.elapsed());
     let made = DecisionEvent { surface, outcome, observed, place: None, took };
     let line = app.count(made, || Details::of_enforced(view, http, &judged));
-    Names::of(view, point.decider, observed).ok_or("nobody knows who asks")?.cut_judged(&mut judged);
+    // What is counted is not made once more.
+    let cut = || Names::of(view, point.decider, observed).map(|names| names.cut_judged(&mut judged));
+    work::apart(cut).ok_or("nobody knows who asks")?;
     Ok((Answer::new(view, app.freshness.staleness(), point.decider, &judged), line))
 }
 

@@ -20,7 +20,7 @@ use utoipa_axum::routes;
 use super::asked::{Visible, by};
 use super::decide::now;
 use super::extract::{Query, RawBody};
-use super::questions::{Within, ask, ask_in, read};
+use super::questions::{Within, ask_for, ask_in, read};
 use super::stamp::answered;
 use crate::app::Shared;
 use crate::auth::Operation;
@@ -69,13 +69,13 @@ async fn lint(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody
         baseline.map(|earlier| FindingsBaseline::read(&earlier.to_string())).transpose().map_err(unreadable)?;
     let wanted = LintWanted { only, require, require_owner, known: None, baseline: earlier };
     let held = Arc::clone(&view);
-    let said = ask(&view, move |world| {
+    let said = ask_for(&view, move |world| {
         let wanted = LintWanted { known: known(world, &requests)?, ..wanted };
         let linted = world.lint(held.loaded.warnings.as_slice(), &wanted)?;
         let snapshot = world.snapshot();
         Ok(Findings { files: snapshot.files(), linted: &linted }.document(snapshot.digest()))
     });
-    Ok(answered(&view, said.await?))
+    said.await
 }
 
 /// What the policies do with requests that somebody made; nothing without any.
@@ -104,6 +104,8 @@ struct DiffQuestion {
     before: Option<Revision>,
     /// The second; the current one when left out.
     after: Option<Revision>,
+    /// The `next` of the answer before, where that ended before the last place.
+    from: usize,
     /// In place of the first: what if these policies were deleted and made again now?
     recreated: Vec<String>,
     /// The same of all policies at once, as after a restore from a backup.
@@ -113,27 +115,28 @@ struct DiffQuestion {
 }
 
 /// What changes from one revision to another, and for whom? `{"before": 3, "after": 5}`; left out, the current one and the one before it. What
-/// documents would do that are not written yet, a write with `dryRun=true` says. `{"recreated": ["a"]}`, `{"restored": true}` and
-/// `{"renamed": {"a": "b"}}` ask what would change if policies were made again, or were called otherwise.
+/// documents would do that are not written yet, a write with `dryRun=true` says. Where there is more to compare than one answer may take, it ends
+/// early: `verdict` is not `equal` then, `notes` say so, and the same question `from` its `next` goes on. `{"recreated": ["a"]}`,
+/// `{"restored": true}` and `{"renamed": {"a": "b"}}` ask what would change if policies were made again, or were called otherwise.
 #[utoipa::path(post, path = "/v1/diff", request_body(content = Object, example = json!({})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn diff(sides: Sides) -> Result<Response, Problem> {
-    let compared = sides.compared().await?;
-    Ok(answered(&sides.after, compared))
+    sides.compared(|compared| compared).await
 }
 
 /// Does every result stay as it is from one revision to another? `equal`, `differs` or `undecided`, with what speaks against it.
 #[utoipa::path(post, path = "/v1/prove", request_body(content = Object, example = json!({})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn prove(sides: Sides) -> Result<Response, Problem> {
-    let found = sides.compared().await?;
-    let shifts = found.get("shifts").and_then(Json_::as_array);
-    let proof = json!({
-        "kind": "Proof", "verdict": found.get("verdict"), "headline": found.get("headline"),
-        "counterexample": shifts.and_then(|shifts| shifts.first()), "notes": found.get("notes"),
-        "snapshots": found.get("snapshots"),
-    });
-    Ok(answered(&sides.after, proof))
+    let proof = |found: Json_| {
+        let shifts = found.get("shifts").and_then(Json_::as_array);
+        json!({
+            "kind": "Proof", "verdict": found.get("verdict"), "headline": found.get("headline"),
+            "counterexample": shifts.and_then(|shifts| shifts.first()), "notes": found.get("notes"),
+            "snapshots": found.get("snapshots"), "next": found.get("next"),
+        })
+    };
+    sides.compared(proof).await
 }
 
 /// Which policy.
@@ -174,11 +177,11 @@ impl From<SupposedQuestion> for PolicyChange {
 async fn affected(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
     let AffectedQuestion { policy, supposed } = read(&headers, &body).await?;
     let held = Arc::clone(&view);
-    let said = ask(&view, move |world| {
+    let said = ask_for(&view, move |world| {
         let affected = world.affected_if(&held.loaded, &policy, supposed.into())?;
         Ok(affected.document(world.snapshot().digest()))
     });
-    Ok(answered(&view, said.await?))
+    said.await
 }
 
 /// A policy, and a question for which it does not count.
@@ -198,11 +201,11 @@ struct WhyNotQuestion {
 async fn why_not(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
     let WhyNotQuestion { policy, question } = read(&headers, &body).await?;
     let held = Arc::clone(&view);
-    let said = ask(&view, move |world| {
+    let said = ask_for(&view, move |world| {
         let why = world.why_not(&held.loaded, &policy, &world.question(&question)?)?;
         Ok(why.document(world.snapshot().digest()))
     });
-    Ok(answered(&view, said.await?))
+    said.await
 }
 
 /// Which policy.
@@ -219,14 +222,14 @@ struct SurvivalQuestion {
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn survival(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
     let SurvivalQuestion { policy } = read(&headers, &body).await?;
-    let said = ask(&view, move |world| {
+    let said = ask_for(&view, move |world| {
         let survival = world.survival(&policy)?;
         let digest = world.snapshot().digest();
         Ok(
             json!({"apiVersion": "upheld/v2", "kind": "Survival", "policy": policy, "survival": survival, "snapshot": digest}),
         )
     });
-    Ok(answered(&view, said.await?))
+    said.await
 }
 
 /// What would hold if policies were not there (`without`), or documents said something else (`instead`)? The answer to a question then, and what
@@ -241,14 +244,14 @@ async fn suppose(
     RawBody(body): RawBody,
 ) -> Result<Response, Problem> {
     let supposed: Supposition = read(&headers, &body).await?;
-    let held = Arc::clone(&view);
+    let (held, of) = (Arc::clone(&view), Arc::clone(&view));
     let skipped = within.skipped.unwrap_or_default();
     let said = ask_in(within.mesh(), now(), &view, move |world| {
         let options = Options { skipped, ..world.options().clone() };
         let found = World::new(world.snapshot(), &options).suppose(&held.loaded, &supposed)?;
-        Ok(found.document(world.snapshot().digest()))
+        Ok(answered(&of, found.document(world.snapshot().digest())))
     });
-    Ok(answered(&view, said.await?))
+    said.await
 }
 
 /// Two revisions, as far as the caller may see them.
@@ -257,6 +260,8 @@ struct Sides {
     after: Arc<View>,
     /// What is supposed of the second, in place of the first.
     supposed: Option<Remade>,
+    /// After how many questions about places they are compared.
+    from: usize,
 }
 
 impl FromRequest<Shared> for Sides {
@@ -275,17 +280,17 @@ impl FromRequest<Shared> for Sides {
             Some(revision) => at(revision).await?,
             None => view,
         };
-        let DiffQuestion { before, recreated, restored, renamed, .. } = question;
+        let DiffQuestion { before, from, recreated, restored, renamed, .. } = question;
         let supposed = Remade { recreated, restored, renamed };
         match (supposed.is_something(), before) {
             (true, Some(_)) => {
                 let detail = "`before` and what is supposed of policies are two questions";
                 Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "no-answer", detail))
             }
-            (true, None) => Ok(Self { before: Arc::clone(&after), after, supposed: Some(supposed) }),
+            (true, None) => Ok(Self { before: Arc::clone(&after), after, supposed: Some(supposed), from: 0 }),
             (false, before) => {
                 let before = before.unwrap_or(Revision(after.revision().0.saturating_sub(1)));
-                Ok(Self { before: at(before).await?, after, supposed: None })
+                Ok(Self { before: at(before).await?, after, supposed: None, from })
             }
         }
     }
@@ -303,18 +308,21 @@ pub(super) async fn visible_at(
 }
 
 impl Sides {
-    /// What changes, as programs get it.
-    async fn compared(&self) -> Result<Json_, Problem> {
-        if let Some(supposed) = self.supposed.clone() {
-            let held = Arc::clone(&self.after);
-            let said = ask(&self.after, move |world| {
-                let (after, shifts) = world.if_supposed(&held.loaded, &supposed, &())?;
-                Ok(shifts.document(world.snapshot().digest(), after.snapshot.digest()))
+    /// What changes, as programs get it: all of it, or something made of it.
+    async fn compared(self, told: fn(Json_) -> Json_) -> Result<Response, Problem> {
+        let Self { before, after, supposed, from } = self;
+        let of = Arc::clone(&after);
+        if let Some(supposed) = supposed {
+            let said = ask_for(&after, move |world| {
+                let (after, shifts) = world.if_supposed(&of.loaded, &supposed, &())?;
+                Ok(told(shifts.document(world.snapshot().digest(), after.snapshot.digest())))
             });
             return said.await;
         }
-        let [before, after] = [&self.before, &self.after].map(Arc::clone);
-        let compared = move || before.shifts_to(&after, now()).document(before.digest(), after.digest());
+        let compared = move || {
+            let shifts = before.shifts_to(&after, now(), from);
+            answered(&of, told(shifts.document(before.digest(), after.digest())))
+        };
         Ok(heavy(compared).await?)
     }
 }

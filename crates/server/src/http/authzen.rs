@@ -17,6 +17,7 @@ use serde_json::{Value as Json_, json};
 use upheld_dialects::access::authzen::{Answer, AuthZen, BadRequest, Batch, Failure, Verdict};
 use upheld_dialects::access::decider::Decider;
 use upheld_engine::decide::Outcome;
+use upheld_engine::work;
 use upheld_loader::Format;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -51,8 +52,8 @@ const SEARCH_SUBJECT: &str = "/access/v1/search/subject";
 const SEARCH_RESOURCE: &str = "/access/v1/search/resource";
 const SEARCH_ACTION: &str = "/access/v1/search/action";
 
-/// Bytes of an ordinary evaluation.
-const USUAL: usize = 256;
+/// Objects that an ordinary evaluation has: itself, who, what and on what.
+const PARTS: usize = 4;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -159,7 +160,8 @@ impl Deciding<'_> {
         let mut answer = asked(view)?.evaluation(request)?;
         let made = made(&answer, observed, None, begun.elapsed());
         let line = app.count(made, || details(view, &answer, request.to_string()));
-        cut(&mut answer, &names(view, observed)?);
+        // What is counted is not made once more.
+        work::apart(|| names(view, observed).map(|names| cut(&mut answer, &names)))?;
         Ok((answer.json(), line.into_iter().collect()))
     }
 
@@ -178,7 +180,7 @@ impl Deciding<'_> {
         for (place, answer) in answers.iter_mut().enumerate() {
             let made = made(answer, observed, Some(place), each);
             lines.extend(app.count(made, || details(view, answer, one_of(request, place).to_string())));
-            cut(answer, &names);
+            work::apart(|| cut(answer, &names));
         }
         Ok((batch.json(), lines))
     }
@@ -197,8 +199,9 @@ async fn evaluations(
     RawBody(bytes): RawBody,
 ) -> Answered {
     let most = app.config.limits.batch;
-    // How many there are is not known before they are read.
-    let expected = Expected::of_batch(decider(&view)?, bytes.len(), bytes.len() / USUAL);
+    // How many there are is not known before they are read, but each is an object, and most have others in them.
+    let objects = memchr::memchr_iter(b'{', &bytes).count();
+    let expected = Expected::of_batch(decider(&view)?, bytes.len(), objects / PARTS);
     evaluated(&app, view, observed, expected, move |deciding| {
         let request = read(&headers, &bytes)?;
         let count = request.get("evaluations").and_then(Json_::as_array).map_or(0, Vec::len);

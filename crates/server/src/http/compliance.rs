@@ -18,8 +18,7 @@ use utoipa_axum::routes;
 
 use super::asked::Visible;
 use super::extract::{Query, RawBody};
-use super::questions::{ask, read};
-use super::stamp::answered;
+use super::questions::{ask_for, read};
 use crate::app::Shared;
 use crate::auth::Caller;
 use crate::documents::format_of_question;
@@ -80,11 +79,11 @@ impl<Q: Send + 'static> Incoming<Q> {
         answer: impl FnOnce(Organisation<'_>, Q) -> Result<Json_, Refused> + Send + 'static,
     ) -> Result<Response, Problem> {
         let Self { caller, view, asking, question } = self;
-        let said = ask(&view, move |world| {
+        let said = ask_for(&view, move |world| {
             let organisation = world.organisation(asking.policies.as_deref())?;
             answer(organisation.asked_by(&caller.roles, asking.person.as_deref())?, question)
         });
-        Ok(answered(&view, said.await?))
+        said.await
     }
 }
 

@@ -14,8 +14,8 @@ use utoipa_axum::routes;
 use super::asked::{Asked, Readable, aside};
 use super::extract::Query;
 use super::inventory::{readable, rows};
-use super::questions::ask;
-use super::stamp::{answered, stamped};
+use super::questions::ask_for;
+use super::stamp::stamped;
 use crate::app::Shared;
 use crate::auth::{Access, Operation};
 use crate::problem::Problem;
@@ -57,7 +57,7 @@ async fn contents(
     let odd: Vec<Json_> = warnings.iter().take(WARNINGS).map(|warning| diagnostic_json(files, warning)).collect();
     let all_odd = warnings.len();
     let held = Arc::clone(&view);
-    let counted = ask(&view, move |world| {
+    let counted = ask_for(&view, move |world| {
         let counts = |what: RowSort, rows: &[(String, Row)]| counted(&held, access.as_ref(), what, rows);
         let (mut by_kind, by_type) = (counts(RowSort::Policies, &policies), counts(RowSort::Objects, &objects));
         let with_policies = by_kind.len();
@@ -77,7 +77,7 @@ async fn contents(
             "kinds": kinds, "types": types, "warningCount": all_odd, "warnings": odd,
         }))
     });
-    Ok(answered(&view, counted.await?))
+    counted.await
 }
 
 /// How many there are of each kind that may be read. For a caller who may read all of them, they were counted before.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use upheld_answers::report::{Decision, Duty};
 use upheld_dialects::access::decider::{BatchBudget, CompleteRequest, Decider};
 use upheld_dialects::access::request;
+use upheld_engine::work;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostics, SourceId, Timestamp};
 use upheld_store::machine;
@@ -145,7 +146,8 @@ impl Deciding<'_> {
         let (surface, took) = (Surface::Http, begun.elapsed());
         let made = DecisionEvent { surface, outcome: decision.outcome, observed, place: None, took };
         let line = app.count(made, || details(&decision, view, document));
-        names(view, decider, observed)?.cut(&mut decision);
+        // What is counted is not made once more.
+        work::apart(|| names(view, decider, observed).map(|names| names.cut(&mut decision)))?;
         Ok((json(view, decider, &Answer::of(decision)), line))
     }
 
@@ -174,7 +176,7 @@ impl Deciding<'_> {
             let (surface, outcome) = (Surface::Http, decision.outcome);
             let made = DecisionEvent { surface, outcome, observed, place: Some(place), took };
             lines.extend(app.count(made, || details(&decision, view, document)));
-            names.cut(&mut decision);
+            work::apart(|| names.cut(&mut decision));
             decisions.push(Answer::of(decision));
         }
         Ok((json(view, decider, &Decisions { decisions }), lines))

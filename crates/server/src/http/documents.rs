@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
+use upheld_engine::work;
 use upheld_store::{Change, Key};
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
@@ -87,11 +88,13 @@ async fn snapshot(Readable(view): Readable) -> Result<Response, Problem> {
     aside(&view, |view| {
         let mut lines = String::new();
         for (key, document) in view.state.iter() {
+            work::step();
             let line = json!({"name": format!("store:{key}"), "format": "json", "text": &*document.text});
             lines.push_str(&line.to_string());
             lines.push('\n');
         }
         for (name, text) in view.files.texts() {
+            work::step();
             lines.push_str(&json!({"name": name, "text": text}).to_string());
             lines.push('\n');
         }

@@ -22,6 +22,7 @@ use upheld_dialects::access::enforce::{
 };
 use upheld_dialects::access::proxies::{Forwarded, Headers, Protocol};
 use upheld_engine::decide::{Fact, Outcome};
+use upheld_engine::work;
 
 use super::asked::Asked;
 use super::decide::now;
@@ -164,8 +165,9 @@ fn decided(app: &App, view: &View, observed: &Observed, http: &HttpRequest) -> (
     let (surface, took) = (Surface::Forward, begun.elapsed());
     let made = DecisionEvent { surface, outcome: outcome(&judged), observed, place: None, took };
     let line = app.count(made, || Details::of_enforced(view, http, &judged));
-    match Names::of(view, decider, observed) {
-        Some(names) => names.cut_judged(&mut judged),
+    // What is counted is not made once more.
+    match work::apart(|| Names::of(view, decider, observed).map(|names| names.cut_judged(&mut judged))) {
+        Some(()) => {}
         None => return undecided(app, view, observed, "nobody knows who asks"),
     }
     let mut response = match &judged.enforced {

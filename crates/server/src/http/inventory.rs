@@ -19,8 +19,7 @@ use super::asked::{Asked, Readable, aside};
 use super::documents::whole_name;
 use super::extract::{Path, Query};
 use super::paging::Page;
-use super::questions::{Within, ask, explained};
-use super::stamp::answered;
+use super::questions::{Within, ask, ask_for, explained};
 use crate::app::Shared;
 use crate::auth::{Access, Operation, Touched};
 use crate::problem::Problem;
@@ -163,14 +162,11 @@ async fn shown(view: &Arc<View>, observed: &Observed, identity: Identity) -> Res
         return Err(Problem::not_found(format!("there is no `{identity}`")));
     }
     // What is not found by its name costs a search for names that are like it, so objects that are kept apart come first.
-    let shown = ask(view, move |world| match world.show_listed(&identity) {
+    let shown = ask_for(view, move |world| match world.show_listed(&identity) {
         Some(shown) => Ok(shown),
         None => Ok(world.show(&identity.to_string())?.json(world.snapshot())),
     });
-    match shown.await {
-        Ok(shown) => Ok(answered(view, shown)),
-        Err(problem) => Err(Problem::not_found(problem.detail)),
-    }
+    shown.await.map_err(|problem| Problem::not_found(problem.detail))
 }
 
 /// What holds for an object, of all kinds of policies.

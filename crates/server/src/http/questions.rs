@@ -1,5 +1,6 @@
 //! `/v1/explain`, `/v1/resolve`, `/v1/reach`, `/v1/audit`, `/v1/test`, `/v1/graph`: the questions of the command line, asked over a network.
 
+use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Arc;
 
 use axum::Extension;
@@ -9,7 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value as Json_;
+use serde_json::{Value as Json_, json};
 use upheld_answers::compliance::AuditQuestion;
 use upheld_answers::formats::audit::{Beside, Format, Listed};
 use upheld_answers::report::Skipped;
@@ -28,7 +29,7 @@ use super::asked::{Asked, Visible};
 use super::decide::now;
 use super::extract::{Query, RawBody};
 use super::paging::Page;
-use super::stamp::{Editions, answered, stamped};
+use super::stamp::{Editions, answered, stamped, written};
 use crate::app::Shared;
 use crate::auth::redaction::{anonymous, in_part, redact, redact_items, with_skipped};
 use crate::auth::{Caller, Operation, Sort, Touched};
@@ -106,18 +107,27 @@ pub(super) async fn explained(
     let is_whole = Arc::ptr_eq(&part, view);
     // What may not be seen is taken out of a part before anything is counted.
     let listed = if is_whole { skipped } else { Skipped::All };
-    let seen = ask_in(mesh.clone(), moment, &part, move |world| told(world, &own, listed)).await?;
-    // What says nothing comes to the same whatever is hidden.
-    let is_empty = seen.get("answers").and_then(Json_::as_array).is_some_and(Vec::is_empty);
-    if is_whole || is_empty {
-        return Ok(answered(&part, seen));
-    }
+    let of = Arc::clone(&part);
+    let seen = ask_in(mesh.clone(), moment, &part, move |world| {
+        let seen = told(world, &own, listed)?;
+        // What says nothing comes to the same whatever is hidden.
+        let is_empty = seen.get("answers").and_then(Json_::as_array).is_some_and(Vec::is_empty);
+        Ok(if is_whole || is_empty { Break(answered(&of, seen)) } else { Continue(seen) })
+    });
+    let seen = match seen.await? {
+        Break(answer) => return Ok(answer),
+        Continue(seen) => seen,
+    };
     let whole = ask_in(mesh, moment, view, move |world| told(world, &words, Skipped::AtMost(0))).await;
-    let mut answer = whole.ok().and_then(|whole| in_part(seen, &whole)).ok_or_else(depends)?;
-    // A document that may be seen can have policies in it that may not.
-    redact(&mut answer, &may_see(&part, observed));
-    with_skipped(&mut answer, skipped);
-    Ok(answered(&part, answer))
+    let observed = observed.clone();
+    let cut = move || {
+        let mut answer = whole.ok().and_then(|whole| in_part(seen, &whole)).ok_or_else(depends)?;
+        // A document that may be seen can have policies in it that may not.
+        redact(&mut answer, &may_see(&part, &observed));
+        with_skipped(&mut answer, skipped);
+        Ok(answered(&part, answer))
+    };
+    heavy(cut).await?
 }
 
 /// An explanation, with so many of the policies that do not match.
@@ -169,18 +179,26 @@ async fn resolve(
 ) -> Result<Response, Problem> {
     let (words, mesh): (Words, _) = (read(&headers, &body).await?, within.mesh());
     let part = app.parts.of(&view, observed.access(), Operation::See).await?;
-    let (own, moment) = (words.clone(), now());
-    let (mut result, stamp) =
-        ask_in(mesh.clone(), moment, &part, move |world| world.resolve(&world.question(&own)?)?.result()).await?;
-    if !Arc::ptr_eq(&part, &view) {
-        let whole = ask_in(mesh, moment, &view, move |world| world.resolve(&world.question(&words)?)?.result()).await;
-        result = whole.map_err(|_| depends())?.0;
-        let (kind, seen) = (view.deciding_kind(), may_see(&view, &observed));
+    let (own, moment, of) = (words.clone(), now(), Arc::clone(&part));
+    let is_whole = Arc::ptr_eq(&part, &view);
+    let resolved = move |world: &World<'_>| {
+        let (result, stamp) = world.resolve(&world.question(&own)?)?.result()?;
+        let answer = |result: Json_| json!({"kind": "Result", "result": result, "semantics": stamp.semantics});
+        Ok(if is_whole { Break(answered(&of, answer(result))) } else { Continue(stamp) })
+    };
+    let stamp = match ask_in(mesh.clone(), moment, &part, resolved).await? {
+        Break(answer) => return Ok(answer),
+        Continue(stamp) => stamp,
+    };
+    let of = Arc::clone(&view);
+    let resolved = move |world: &World<'_>| {
+        let (mut result, _) = world.resolve(&world.question(&words)?)?.result()?;
+        let (kind, seen) = (of.deciding_kind(), may_see(&of, &observed));
         anonymous(&mut result, &|name| seen(kind, SCOPE, name));
         with_digest(&mut result, part.digest());
-    }
-    let answer = serde_json::json!({"kind": "Result", "result": result, "semantics": stamp.semantics});
-    Ok(answered(&part, answer))
+        Ok(answered(&part, json!({"kind": "Result", "result": result, "semantics": stamp.semantics})))
+    };
+    ask_in(mesh, moment, &view, resolved).await.map_err(|_| depends())
 }
 
 /// Who may reach what? Which of all requests among the subjects, resources and actions of the directory are permitted, page by page. What is
@@ -199,9 +217,13 @@ async fn reach(
     let (limit, decisions) = (Some(page.size()?), Some(MOST_DECISIONS));
     let question = ReachQuestion { limit, decisions, after: page.after, ..question };
     observed.access().ok_or_else(depends)?.need_to_see_objects()?;
-    let mut answer = ask(&view, move |world| Ok(world.reach(&question)?.document(world.snapshot()))).await?;
-    redact_items(&mut answer, &may_see(&view, &observed));
-    Ok(answered(&view, answer))
+    let held = Arc::clone(&view);
+    let found = ask_for(&view, move |world| {
+        let mut answer = world.reach(&question)?.document(world.snapshot());
+        redact_items(&mut answer, &may_see(&held, &observed));
+        Ok(answer)
+    });
+    found.await
 }
 
 /// Who violates which policy? `Accept` chooses JSON, SARIF, CSV, `JUnit` and others.
@@ -228,13 +250,13 @@ async fn audit(
         let text = match format {
             Shape::Page => {
                 let document = audited.audit.document_of(MOST_IN_A_FILE);
-                audit_file(&serde_json::to_value(document).unwrap_or_default())
+                audit_file(&serde_json::to_value(document).unwrap_or_default()).into_bytes()
             }
             Shape::Text(Format::Json) => {
                 let document = serde_json::to_value(audited.audit.document()).unwrap_or_default();
-                stamped(&held, document).to_string()
+                written(&stamped(&held, document))
             }
-            Shape::Text(other) => other.text(&audited.audit, &beside),
+            Shape::Text(other) => other.text(&audited.audit, &beside).into_bytes(),
         };
         Ok((Editions::named(&audited.audit.semantics), text))
     })
@@ -276,8 +298,7 @@ async fn test(
         };
         Ok(serde_json::to_value(tested).unwrap_or_default())
     };
-    let report = ask(&view, asked).await?;
-    Ok(answered(&view, report))
+    ask_for(&view, asked).await
 }
 
 /// Gateways, routes and backends with their policies. `Accept: image/svg+xml`, `text/vnd.graphviz` and `text/vnd.mermaid` draw it.
@@ -322,6 +343,15 @@ pub(super) async fn ask<T: Send + 'static>(
     question: impl FnOnce(&World<'_>) -> Result<T, Refused> + Send + 'static,
 ) -> Result<T, Problem> {
     ask_in(None, now(), view, question).await
+}
+
+/// As [`ask`], with the answer as a response, which is written where it was found.
+pub(super) async fn ask_for(
+    view: &Arc<View>,
+    question: impl FnOnce(&World<'_>) -> Result<Json_, Refused> + Send + 'static,
+) -> Result<Response, Problem> {
+    let of = Arc::clone(view);
+    ask(view, move |world| Ok(answered(&of, question(world)?))).await
 }
 
 /// As [`ask`], in one mesh only and at a moment.

@@ -1,14 +1,16 @@
 //! Which snapshot answered, and by which edition of the rules, in every body and every header of ours.
 
+use std::io;
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::http::HeaderValue;
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::Value as Json;
 use upheld_answers::stamp;
 use upheld_dialects::access::decider::Decider;
+use upheld_engine::work;
 use utoipa::ToSchema;
 
 use super::asked::Asked;
@@ -109,14 +111,60 @@ pub(crate) fn stamped(view: &View, answer: Json) -> Json {
     stamped
 }
 
+/// Bytes that are written in a step.
+const PIECE: usize = 1 << 12;
+
+/// A text that is made step by step: nobody writes it to its end who is told to stop.
+struct Written(Vec<u8>);
+
+impl io::Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let before = self.0.len() / PIECE;
+        self.0.extend_from_slice(bytes);
+        work::steps((self.0.len() / PIECE - before) as u64);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An answer as the text that programs get. Where it is long, not for threads that answer.
+pub(super) fn written(answer: &impl Serialize) -> Vec<u8> {
+    let mut written = Written(Vec::new());
+    // Writing into memory does not fail.
+    serde_json::to_writer(&mut written, answer).ok();
+    written.0
+}
+
 /// What a body says, on its way to a page of ours, which need not read it again.
 #[derive(Clone, Debug)]
 pub(super) struct Told(pub(super) Arc<Json>);
 
-/// An answer as a response, with the stamp in its body and its headers.
+/// An answer as a response, with the stamp in its body and its headers. Where it is long, not for threads that answer.
 pub(super) fn answered(view: &Arc<View>, answer: Json) -> Response {
     let editions = Editions::in_answer(&answer).map(Extension);
     let told = Arc::new(stamped(view, answer));
-    let body = axum::Json(Arc::clone(&told));
+    let body = ([(header::CONTENT_TYPE, "application/json")], written(&told));
     (editions, Extension(Asked(Arc::clone(view))), Extension(Told(told)), body).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use upheld_engine::work::{Unfinished, Work};
+
+    use super::*;
+
+    /// P1: an answer that nobody waits for any more is not written to its end.
+    #[test]
+    fn p1_the_text_of_an_answer_is_written_step_by_step() {
+        let answer: Json = (0..10_000).map(|number| format!("row {number}")).collect();
+        let work = Work::default();
+        let text = work.during(|| written(&answer)).unwrap();
+        assert_eq!(text, answer.to_string().into_bytes());
+        assert_eq!(work.steps(), (text.len() / PIECE) as u64);
+        assert!(work.steps() > 20);
+        assert_eq!(Work::of_steps(10).during(|| written(&answer)), Err(Unfinished::OutOfSteps));
+    }
 }

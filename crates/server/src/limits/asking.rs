@@ -2,18 +2,20 @@
 //!
 //! A page asks several endpoints in the name of its reader. All of that is one request: it has one place, one time and one budget.
 
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use smol_str::SmolStr;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use upheld_engine::work::Work;
 
 use super::clients::{Held, network};
 use super::lanes::Length;
 use crate::app::App;
 use crate::auth::{Access, AuthMethod, Caller};
-use crate::telemetry::Observed;
+use crate::telemetry::{InFlight, Metrics, Observed, QuestionState};
 
 /// Whose questions wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +48,10 @@ struct Inner {
     asker: Asker,
     work: Work,
     most_steps: u64,
+    /// When it should come to an end with what it has.
+    hurries: Option<Instant>,
+    /// Where questions of somebody are counted.
+    metrics: Option<Arc<Metrics>>,
     /// Told when the server is to end.
     ending: Option<watch::Receiver<bool>>,
     /// Bytes of what was asked on the way to the answer.
@@ -76,10 +82,14 @@ impl Asking {
 
     fn by(app: &App, asker: Asker) -> Self {
         let most_steps = app.config.limits.steps;
+        // What is left is for writing the answer.
+        let hurries = Instant::now().checked_add(app.config.limits.time / 4 * 3);
         Self(Arc::new(Inner {
             asker,
+            hurries,
             work: Work::of_steps(most_steps),
             most_steps,
+            metrics: Some(Arc::clone(&app.metrics)),
             ending: Some(app.ending.subscribe()),
             held: Mutex::default(),
         }))
@@ -88,14 +98,18 @@ impl Asking {
     /// Of the server itself.
     fn own() -> Self {
         let (work, most_steps) = (Work::default(), u64::MAX);
-        Self(Arc::new(Inner { asker: Asker::Unknown, work, most_steps, ending: None, held: Mutex::default() }))
+        Self::unknown(work, most_steps, None)
+    }
+
+    fn unknown(work: Work, most_steps: u64, ending: Option<watch::Receiver<bool>>) -> Self {
+        let (asker, held) = (Asker::Unknown, Mutex::default());
+        Self(Arc::new(Inner { asker, work, most_steps, hurries: None, metrics: None, ending, held }))
     }
 
     /// Of somebody who may take so many steps.
     #[cfg(test)]
     pub(super) fn of_tests(most_steps: u64, ending: Option<watch::Receiver<bool>>) -> Self {
-        let work = Work::of_steps(most_steps);
-        Self(Arc::new(Inner { asker: Asker::Unknown, work, most_steps, ending, held: Mutex::default() }))
+        Self::unknown(Work::of_steps(most_steps), most_steps, ending)
     }
 
     /// The request that is worked on here, if there is one.
@@ -123,6 +137,20 @@ impl Asking {
 
     pub(super) fn most_steps(&self) -> u64 {
         self.0.most_steps
+    }
+
+    /// Waits until it should come to an end with what it has, and says so to its work.
+    pub(super) async fn hurries(&self) -> Infallible {
+        if let Some(hurries) = self.0.hurries {
+            tokio::time::sleep_until(hurries).await;
+            self.work().hurry();
+        }
+        std::future::pending().await
+    }
+
+    /// Counts one of its questions, until what is returned goes.
+    pub(super) fn counted(&self, lane: Length, state: QuestionState) -> Option<InFlight> {
+        self.0.metrics.as_ref()?.question(lane, state)
     }
 
     /// Waits until the server is to end.

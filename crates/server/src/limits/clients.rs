@@ -139,6 +139,12 @@ impl Clients {
         Some(Client { all: Arc::clone(self), network, used, silence })
     }
 
+    /// Bytes that are kept for somebody just now.
+    pub(crate) fn held(&self) -> usize {
+        let [all, _] = &self.bytes;
+        all.load(Ordering::Relaxed)
+    }
+
     fn silent(&self) -> MutexGuard<'_, VecDeque<Weak<Silence>>> {
         self.silent.lock().unwrap_or_else(PoisonError::into_inner)
     }

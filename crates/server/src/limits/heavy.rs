@@ -9,6 +9,7 @@ use upheld_store::machine;
 use super::asking::Asking;
 use super::lanes::Length;
 use crate::problem::Problem;
+use crate::telemetry::QuestionState;
 
 /// Why work was not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,15 +37,19 @@ pub(crate) async fn heavy<T: Send + 'static>(part: impl FnOnce() -> T + Send + '
         }
     };
     let done = async {
+        let waits = asking.counted(length, QuestionState::Waiting);
         // Simulated machines do not share the cores of this one.
         let turn = if machine::is_simulated() {
             None
         } else {
             Some(length.lane().enter(asking.asker()).await.map_err(|_| Undone::Full)?)
         };
+        drop(waits);
         let work = asking.work().clone();
+        let counted = asking.counted(length, QuestionState::Working);
         let working = machine::aside(move || {
-            let _turn = turn;
+            // Whoever is not counted any more has left its place before.
+            let _held = (turn, counted);
             work.during(part)
         });
         match working.await {
@@ -57,6 +62,7 @@ pub(crate) async fn heavy<T: Send + 'static>(part: impl FnOnce() -> T + Send + '
     tokio::select! {
         biased;
         done = done => done,
+        never = asking.hurries() => match never {},
         () = ends => {
             asking.work().end();
             Err(Undone::Ending)

@@ -32,6 +32,17 @@ const WAITING: usize = 512;
 const WAITING_OF_ONE: usize = WAITING / 2;
 
 impl Length {
+    /// All, in the order of their places.
+    pub(crate) const ALL: [Self; 2] = [Self::Short, Self::Long];
+
+    /// As labels have it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Short => "short",
+            Self::Long => "long",
+        }
+    }
+
     /// The lane of what takes so long.
     pub(super) fn lane(self) -> &'static Arc<Lane> {
         let [short, long] = &*LANES;

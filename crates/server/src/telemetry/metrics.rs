@@ -10,7 +10,7 @@ mod routes;
 mod standing;
 mod violations;
 
-pub(crate) use labels::{Asked, Operation, Reloaded, Surface, method_name};
+pub(crate) use labels::{Asked, Operation, QuestionState, Reloaded, Surface, method_name};
 pub(crate) use standing::{ServerState, Sizes};
 
 use std::time::Duration;
@@ -25,6 +25,7 @@ use upheld_engine::decide::Outcome;
 use upheld_governance::Outcome as Admission;
 use upheld_store::StoreError;
 
+use crate::limits::Length;
 use crate::serve::blocked;
 use cells::Cells;
 use histogram::Histogram;
@@ -38,6 +39,7 @@ pub(crate) struct Metrics {
     registry: Registry,
     routes: Routes,
     working: Gauge,
+    questions: Cells<Gauge>,
     streams: Gauge,
     refused: Cells<Counter>,
     decisions: Cells<Counter>,
@@ -74,12 +76,16 @@ impl Metrics {
             .into_iter()
             .flat_map(|asked| ADMISSIONS.map(|outcome| [("asked", asked.word()), ("outcome", outcome.word())]));
         let operations = Operation::ALL.map(|operation| [("operation", operation.word())]);
+        let questions = Length::ALL
+            .into_iter()
+            .flat_map(|lane| QuestionState::ALL.map(|state| [("lane", lane.word()), ("state", state.word())]));
         let store_up = Gauge::default();
         store_up.set(1);
         let mut metrics = Self {
             registry: Registry::default(),
             routes: Routes::default(),
             working: Gauge::default(),
+            questions: Cells::new(questions),
             streams: Gauge::default(),
             refused: Cells::new(REFUSALS.map(|reason| [("reason", reason)])),
             decisions: Cells::new(outcomes),
@@ -124,6 +130,9 @@ impl Metrics {
         let help = "Time that the store took, by operation";
         registry.register("upheld_store_duration_seconds", help, self.store_times.clone());
         registry.register("upheld_http_requests_in_flight", "Requests without an answer yet", self.working.clone());
+        let help =
+            "Questions that are worked on away from the threads that serve, and those that wait for that, by lane";
+        registry.register("upheld_questions", help, self.questions.clone());
         registry.register("upheld_event_streams", "Streams of events that are open", self.streams.clone());
         registry.register(
             "upheld_store_up",
@@ -164,6 +173,13 @@ impl Metrics {
     pub(crate) fn streaming(&self) -> InFlight {
         self.streams.inc();
         InFlight(self.streams.clone())
+    }
+
+    /// Counts a question in a lane, until what is returned goes.
+    pub(crate) fn question(&self, lane: Length, state: QuestionState) -> Option<InFlight> {
+        let gauge = self.questions.at(lane as usize * QuestionState::ALL.len() + state as usize)?;
+        gauge.inc();
+        Some(InFlight(gauge.clone()))
     }
 
     /// Counts a request that is worked on, until what is returned goes.
@@ -211,7 +227,7 @@ impl Metrics {
     }
 }
 
-/// A request that is worked on.
+/// What is counted as long as this is there.
 #[derive(Debug)]
 pub(crate) struct InFlight(Gauge);
 

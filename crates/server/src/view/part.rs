@@ -6,6 +6,7 @@ use std::sync::Arc;
 use upheld_dialects::Identity;
 use upheld_dialects::access::claim::STORED;
 use upheld_dialects::dialect::{Visibility, dialects};
+use upheld_engine::work;
 use upheld_loader::Format;
 use upheld_loader::load::Broken;
 use upheld_model::tree::Value;
@@ -75,14 +76,17 @@ impl View {
             Operation::See => access.may_see(sort(&policies, document.kind), document),
             other => access.may(other, document),
         };
-        let may_stored =
-            |key: &Key, text: &str| may(key.into()) && (all || named(key, text).iter().all(|other| may(other.into())));
+        let may_stored = |key: &Key, text: &str| {
+            work::step();
+            may(key.into()) && (all || named(key, text).iter().all(|other| may(other.into())))
+        };
         let hidden = self.hidden(&self.role_limits(access));
         let stored = self.state.iter().filter(|(key, document)| may_stored(key, &document.text));
         let stored = stored.map(|(key, _)| key).filter(|key| !hidden.contains(key.as_str())).cloned().collect();
         let (files, identities) = (self.loaded.snapshot.files(), self.identities());
         let is_seen = |identity: &Identity| may(identity.into());
         let all_seen = |source: &SourceId| {
+            work::step();
             let Some(file) = files.get(*source) else { return false };
             let documents = documents_of(file);
             let mut documents = documents.into_iter();
@@ -104,13 +108,20 @@ impl View {
             return HashSet::new();
         }
         let files = self.loaded.snapshot.files().iter().map(|(_, file)| file);
-        let hidden = files.filter(|file| !documents_of(file).into_iter().all(|document| limits.show(document)));
+        let shows = |document: Value<'_>| {
+            work::step();
+            limits.show(document)
+        };
+        let hidden = files.filter(|file| !documents_of(file).into_iter().all(shows));
         hidden.map(|file| file.name.strip_prefix(STORED).unwrap_or(&file.name)).collect()
     }
 
     /// The view of a part of its documents.
     pub(crate) fn part(&self, seen: &Seen) -> Result<Self, Box<Broken>> {
-        let state = self.state.part(|key| seen.stored.contains(key));
+        let state = self.state.part(|key| {
+            work::step();
+            seen.stored.contains(key)
+        });
         let files = self.files.part(|place| seen.files.get(place).copied().unwrap_or_default());
         Self::build(Arc::new(state), files, &self.choices)
     }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use upheld_engine::work::{Unfinished, Work};
 use upheld_store::{Change, Key, State};
 
 use super::View;
+use crate::auth::{Access, Operation};
 use crate::folders::Contents;
 
 fn put(name: &str, path: &str) -> Change {
@@ -102,4 +104,43 @@ fn what_stays_behind_is_cleared_away() {
         assert!(view.changes <= super::FEW, "{} changes", view.changes);
     }
     assert_eq!(shown(&view), ["one store:AccessPolicy/access/one"]);
+}
+
+/// Ends something after some of its steps, whichever; tells how many it takes.
+fn ended_anywhere<T>(what: &str, does: impl Fn() -> T) -> u64 {
+    let whole = Work::default();
+    assert!(whole.during(&does).is_ok());
+    let steps = whole.steps();
+    for most in [0, 1, steps / 4, steps / 2, steps * 3 / 4, steps - 1] {
+        let unfinished = Work::of_steps(most).during(&does).err();
+        assert_eq!(unfinished, Some(Unfinished::OutOfSteps), "{what}: {most} of {steps}");
+    }
+    assert!(Work::of_steps(steps).during(&does).is_ok(), "{what}: what was given up before is in nobody's way");
+    steps
+}
+
+/// P1: whoever leaves while their part is made, or a view of the past, takes the work along.
+#[test]
+fn p1_the_building_of_a_view_ends_at_any_step() {
+    let view = |count: usize| {
+        let changes: Vec<Change> = (0..count).map(|number| put(&format!("p{number}"), &format!("/{number}"))).collect();
+        let files = Contents::of((0..count).map(|number| file(&format!("f{number}.yaml"))).collect());
+        View::build(Arc::new(State::default().with(&changes)), files, &Arc::default()).unwrap()
+    };
+    let steps = |count: usize| {
+        let (view, all) = (view(count), Access::unlimited());
+        let seen = view.seen(&all, Operation::Read);
+        [
+            ended_anywhere("a view", || {
+                View::build(Arc::clone(&view.state), view.files.clone(), &view.choices).unwrap()
+            }),
+            ended_anywhere("what is seen", || view.seen(&all, Operation::Read)),
+            ended_anywhere("a part", || view.part(&seen).unwrap()),
+        ]
+    };
+    let (few, many) = (steps(10), steps(60));
+    // Each of a hundred more documents is a step to read, to offer, to check, to keep and to digest, or to look at.
+    for ((few, many), each) in few.into_iter().zip(many).zip([5, 1, 5]) {
+        assert!(many >= few + 100 * each, "{few} {many}");
+    }
 }

@@ -8,7 +8,7 @@ use upheld_dialects::dialect::{DocumentWriter, RecordChange, WriteTime, WrittenD
 use upheld_governance::Outcome;
 use upheld_loader::Format;
 use upheld_report::compliance::Ruled;
-use upheld_store::{Change, Key, machine};
+use upheld_store::{Change, Key};
 
 use super::{Author, Refusal, unfinished};
 use crate::auth::Standing;
@@ -48,18 +48,7 @@ pub(super) struct Planned {
 }
 
 /// Asks whether changes may be that lead from one view to another. It takes a while, so no thread that answers does it.
-pub(super) async fn judge(
-    before: Arc<View>,
-    view: Arc<View>,
-    changes: Vec<Change>,
-    author: Author,
-    time: Timestamp,
-) -> Result<Planned, Refusal> {
-    let judged = machine::aside(move || judged(&before, view, changes, &author, time)).await;
-    judged.unwrap_or_else(|_| Err(Refusal::Broken(Box::new(unfinished()))))
-}
-
-fn judged(
+pub(super) fn judged(
     before: &View,
     view: Arc<View>,
     mut changes: Vec<Change>,

@@ -47,7 +47,7 @@ fn s1_a_batch_leaves_the_threads_that_serve_as_they_are() {
 }
 
 /// Deployments, each with a policy of its own.
-fn workloads(count: usize) -> String {
+pub(crate) fn workloads(count: usize) -> String {
     let all = (0..count).flat_map(|number| {
         let labels = json!({"app": format!("a{number}")});
         [
@@ -75,6 +75,40 @@ fn p1_a_question_about_everything_ends_at_its_bound() {
     assert!(refused.text.contains("more than 10 steps (`--max-steps`)"), "{}", refused.text);
     let small = served.post("/v1/resolve", r#"{"from": "shop/a1", "to": "shop/a2", "port": 80}"#);
     assert_eq!(small.status, 200, "{}", small.text);
+}
+
+/// A comparison that takes more than one answer may is answered in parts, and these are the whole.
+#[test]
+fn p1_a_comparison_of_everything_is_answered_in_parts() {
+    let written = |served: &Served| {
+        assert_eq!(served.post("/v1/revisions", &workloads(30)).status, 201);
+    };
+    let counts =
+        |answer: &Json| ["compared", "changed", "began", "ended"].map(|name| answer["counts"][name].as_u64().unwrap());
+    let whole = {
+        let served = served(Limits::default());
+        written(&served);
+        served.post("/v1/diff", r#"{"before": 0, "after": 1}"#).json()
+    };
+    assert_eq!((&whole["verdict"], whole.get("next")), (&json!("differs"), None), "{whole}");
+    let served = served(Limits { steps: 12_000, ..Limits::default() });
+    written(&served);
+    let (mut sum, mut from, mut parts) = ([0; 4], 0, 0);
+    loop {
+        let answer = served.post("/v1/diff", &json!({"before": 0, "after": 1, "from": from}).to_string());
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        let part = answer.json();
+        sum.iter_mut().zip(counts(&part)).for_each(|(sum, count)| *sum += count);
+        parts += 1;
+        assert_ne!(part["verdict"], "equal");
+        let Some(next) = part["next"].as_u64() else { break };
+        assert!(next > from, "each part goes further");
+        assert!(part["notes"].to_string().contains(&format!("after the first {next} questions")), "{part}");
+        from = next;
+    }
+    assert_eq!(sum, counts(&whole));
+    println!("{parts} parts");
+    assert!(parts > 1, "{parts}");
 }
 
 /// The form of a stranger is small, and only as many are read at once as there are places for strangers.

@@ -12,9 +12,9 @@ use upheld_server::config::{Anonymous, Limits, Security, Tls};
 use crate::support::{Answer, Served, eventually};
 
 const QUESTION: &str = r#"{"subject": {"id": "ann"}, "action": {"method": "GET"}, "resource": {"path": "/x"}}"#;
-const TOKEN: &str = "upheld_known-0123456789abcdef0123456789abcdef";
+pub(crate) const TOKEN: &str = "upheld_known-0123456789abcdef0123456789abcdef";
 
-fn tokens(folder: &TempDir) -> PathBuf {
+pub(crate) fn tokens(folder: &TempDir) -> PathBuf {
     let path = folder.path().join("tokens.yaml");
     let hash = Sha256::digest(TOKEN.as_bytes());
     std::fs::write(&path, format!("tokens: [{{name: known, roles: [admin], sha256: '{hash:x}'}}]")).unwrap();
@@ -243,7 +243,7 @@ fn s6_answers_that_nobody_reads_are_bounded() {
 }
 
 /// A frame of HTTP/2.
-fn frame(sort: u8, flags: u8, stream: u32, content: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(sort: u8, flags: u8, stream: u32, content: &[u8]) -> Vec<u8> {
     let length = u32::try_from(content.len()).unwrap().to_be_bytes();
     [&length[1..], &[sort, flags], &stream.to_be_bytes(), content].concat()
 }

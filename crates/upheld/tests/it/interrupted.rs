@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{Read, Write as _};
+use std::net::TcpStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use tempfile::TempDir;
 
+use crate::serving::Server;
 use crate::support::{folder, git, upheld, words};
 
 /// The signal of Ctrl-C.
@@ -135,4 +139,57 @@ fn a_baseline_takes_the_place_of_the_earlier_one_as_a_whole() {
     assert_eq!(names.len(), 3, "{names:?}");
     let written = fs::read_to_string(folder.path().join("kept.json")).expect("is there");
     assert!(written.contains("\"kind\": \"Findings\""), "{written}");
+}
+
+/// P1: a question that takes long does not keep a server alive that is told to end.
+#[test]
+fn p1_a_server_that_is_told_to_end_does_not_finish_what_takes_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Server::start(folder.path(), "", "");
+    let token = format!("authorization: Bearer {}\r\n", server.token);
+    for part in 0..2 {
+        let written = server.ask("POST /v1/revisions", &token, &workloads(320 * part..320 * (part + 1)));
+        assert!(written.starts_with("HTTP/1.1 201 "), "{written}");
+    }
+    let question = r#"{"before": 0, "after": 2}"#;
+    let mut asking = TcpStream::connect(&server.address).unwrap();
+    let head = "POST /v1/diff HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
+    asking.write_all(format!("{head}content-length: {}\r\n\r\n{question}", question.len()).as_bytes()).unwrap();
+    let is_working = || server.ask("GET /metrics", &token, "").contains(r#"{lane="long",state="working"} 1"#);
+    let begun = Instant::now();
+    while !is_working() {
+        assert!(begun.elapsed() < PATIENCE, "nobody works on it");
+    }
+    let told = Instant::now();
+    assert!(Command::new("kill").args(["-TERM", &server.child.id().to_string()]).status().unwrap().success());
+    let status = loop {
+        match server.child.try_wait().unwrap() {
+            Some(status) => break status,
+            None => assert!(told.elapsed() < PATIENCE, "it does not end"),
+        }
+        sleep(Duration::from_millis(5));
+    };
+    println!("the process ended {:?} later", told.elapsed());
+    assert_eq!(status.code(), Some(0));
+    let mut answer = String::new();
+    asking.read_to_string(&mut answer).ok();
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 503 "), "{answer}");
+}
+
+/// Deployments, each with a policy of its own.
+fn workloads(numbers: std::ops::Range<usize>) -> String {
+    let all = numbers.flat_map(|number| {
+        let labels = json!({"app": format!("a{number}")});
+        let metadata = json!({"name": format!("a{number}"), "namespace": "shop"});
+        let container = json!({"name": "a", "image": "a", "ports": [{"containerPort": 80}]});
+        [
+            json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": {
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}}}}),
+            json!({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": {
+                "podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"],
+                "ingress": [{"from": [{"podSelector": {}}]}]}}),
+        ]
+    });
+    json!({"put": all.collect::<Vec<_>>()}).to_string()
 }

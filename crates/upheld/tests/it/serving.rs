@@ -10,17 +10,17 @@ use serde_json::Value as Json;
 use crate::support::run;
 
 /// A server in a process of its own; it is killed at the end.
-struct Server {
-    child: Child,
-    address: String,
-    token: String,
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    pub(crate) address: String,
+    pub(crate) token: String,
     told: Vec<String>,
     rest: BufReader<std::process::ChildStderr>,
 }
 
 impl Server {
     /// Starts `upheld serve` with a shell, which may set limits before.
-    fn start(folder: &Path, before: &str, arguments: &str) -> Self {
+    pub(crate) fn start(folder: &Path, before: &str, arguments: &str) -> Self {
         Self::start_without_store(folder, before, &format!("--data data {arguments}"))
     }
 
@@ -45,7 +45,7 @@ impl Server {
         Self { child, address, token, told, rest }
     }
 
-    fn ask(&self, request: &str, headers: &str, body: &str) -> String {
+    pub(crate) fn ask(&self, request: &str, headers: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let length = body.len();
         let head = format!(

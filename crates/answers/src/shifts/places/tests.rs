@@ -27,8 +27,15 @@ fn walked(before: &Loaded, after: &Loaded, walk: Walk) -> Shifts {
     let (options, changed) = (options(), changed(&before.snapshot, &after.snapshot));
     let [before, after] = [before, after].map(|loaded| World::new(&loaded.snapshot, &options));
     let causes = Causes::of(&changed);
-    let compared =
-        Compared { before: &before, after: &after, causes: &causes, owners: Owners::Counted, among: None, walk };
+    let compared = Compared {
+        before: &before,
+        after: &after,
+        causes: &causes,
+        owners: Owners::Counted,
+        among: None,
+        walk,
+        from: 0,
+    };
     compared.places()
 }
 

@@ -36,6 +36,28 @@ impl Surface {
     }
 }
 
+/// What becomes of a question in a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QuestionState {
+    /// A thread works on it, and has a place of the lane.
+    Working,
+    /// It waits for a place.
+    Waiting,
+}
+
+impl QuestionState {
+    /// All, in the order of their places.
+    pub(crate) const ALL: [Self; 2] = [Self::Working, Self::Waiting];
+
+    /// As labels have it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::Waiting => "waiting",
+        }
+    }
+}
+
 /// What is asked of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {

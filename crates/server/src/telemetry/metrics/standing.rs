@@ -22,6 +22,8 @@ pub(crate) struct ServerState<'a> {
     pub(crate) head: Revision,
     /// For how long the view may be out of date.
     pub(crate) staleness: Duration,
+    /// Bytes of large bodies and answers that are on their way.
+    pub(crate) held: usize,
     /// What keeps the files out of the view, if anything does.
     pub(crate) problem: Option<&'a Broken>,
     /// Whether whoever asks may know how many documents there are.
@@ -69,6 +71,7 @@ pub(super) struct Gauges {
     documents: Number,
     broken: Number,
     memory: Number,
+    held: Number,
     started: Number,
     violations: Violations,
 }
@@ -86,6 +89,7 @@ impl Gauges {
         gauge("upheld_snapshot_documents", "Stored documents in the snapshot", &self.documents);
         gauge("upheld_revision_lag", "Revisions of the store that are not in the snapshot yet", &self.lag);
         gauge("upheld_broken_files", "Watched files that keep the last change out of the snapshot", &self.broken);
+        gauge("upheld_held_bytes", "Bytes of large bodies and answers that are on their way", &self.held);
         gauge("process_resident_memory_bytes", "Memory that the process occupies", &self.memory);
         gauge("process_start_time_seconds", "When the process started", &self.started);
         let help = "Violations of policies about related objects, by policy, level, severity and state";
@@ -94,7 +98,7 @@ impl Gauges {
     }
 
     pub(super) fn set(&self, standing: &ServerState<'_>) {
-        let ServerState { view, head, staleness, problem, .. } = *standing;
+        let ServerState { view, head, staleness, held, problem, .. } = *standing;
         let snapshot = &view.loaded.snapshot;
         self.revision.set(number(view.revision().0));
         self.lag.set(number(head.0.saturating_sub(view.revision().0)));
@@ -105,6 +109,7 @@ impl Gauges {
         self.objects.set(number(snapshot.objects().len() as u64));
         self.documents.set(number(view.state.len() as u64));
         self.broken.set(number(problem.map_or(0, broken_files)));
+        self.held.set(number(held as u64));
         let now = machine::now().as_nanosecond();
         let now = upheld_model::Timestamp(i64::try_from(now).unwrap_or(i64::MAX));
         self.violations.set(view, now);

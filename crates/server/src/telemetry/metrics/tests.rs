@@ -12,7 +12,7 @@ use crate::view::View;
 fn text(metrics: &Metrics) -> String {
     let view = View::build(Arc::new(State::default()), Contents::default(), &Arc::default()).unwrap();
     let (head, staleness) = (Revision(3), Duration::from_millis(1500));
-    metrics.text(&ServerState { view: &view, head, staleness, problem: None, sizes: Sizes::Told })
+    metrics.text(&ServerState { view: &view, head, staleness, held: 0, problem: None, sizes: Sizes::Told })
 }
 
 fn answer(status: StatusCode) -> Response<()> {
