@@ -68,7 +68,8 @@ fn find(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<Thing,
         several => {
             let message = format!("`{written}` could be any of {} things", several.len());
             Err(several.iter().fold(Diagnostic::error(Fault::Ambiguous, message), |diagnostic, thing| {
-                diagnostic.help(format!("use `upheld show {}`", Shown::of(snapshot, *thing).identity()))
+                let identity = found(snapshot, *thing).map(|(identity, _)| identity.to_string());
+                diagnostic.help(format!("use `upheld show {}`", identity.unwrap_or_default()))
             }))
         }
     }
@@ -102,14 +103,24 @@ pub(crate) fn shown(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> R
     find(snapshot, written, mesh).map(|thing| Shown::of(snapshot, thing))
 }
 
+/// Who the policy or object of a name is, and where it stands.
+pub(crate) fn named(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<(Identity, NodeRef), Diagnostic> {
+    let found = found(snapshot, find(snapshot, written, mesh)?);
+    found.ok_or_else(|| Diagnostic::error(Fault::NotFound, format!("nothing is called `{written}`")))
+}
+
 /// Where the policy or object of a name stands.
 pub(crate) fn node_of(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<NodeRef, Diagnostic> {
-    let found = find(snapshot, written, mesh)?;
-    let at = match found {
-        Thing::Policy(id) => snapshot.policies().get(id).map(|policy| policy.at),
-        Thing::Object(id) => snapshot.objects().get(id).map(|object| object.at),
-    };
-    at.ok_or_else(|| Diagnostic::error(Fault::NotFound, format!("nothing is called `{written}`")))
+    named(snapshot, written, mesh).map(|(_, at)| at)
+}
+
+fn found(snapshot: &Snapshot, thing: Thing) -> Option<(Identity, NodeRef)> {
+    let (parts, at) = match thing {
+        Thing::Policy(id) => snapshot.policies().get(id).map(|one| ([one.kind, one.scope, one.name], one.at)),
+        Thing::Object(id) => snapshot.objects().get(id).map(|one| ([one.kind, one.scope, one.name], one.at)),
+    }?;
+    let [kind, scope, name] = parts.map(|symbol| snapshot.text(symbol));
+    Some((Identity::new(kind, scope, name), at))
 }
 
 impl Shown {

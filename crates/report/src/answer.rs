@@ -120,9 +120,9 @@ impl Answer {
         stamp::document(snapshot, "Explanation", &self.reports)
     }
 
-    /// With so many of the policies that do not match in each report.
+    /// With some of the policies that do not match in each report.
     #[must_use]
-    pub fn with_skipped(mut self, skipped: Skipped) -> Self {
+    pub fn with_skipped(mut self, skipped: &Skipped) -> Self {
         self.reports = self.reports.into_iter().map(|report| report.with_skipped(skipped)).collect();
         self
     }

@@ -36,7 +36,7 @@ pub enum Depth {
 
 /// Decides a request and reports it.
 pub fn decide(snapshot: &Snapshot, kind: KindId, decide: &Decide, request: &Request, depth: Depth) -> Report {
-    decide_about(snapshot, kind, decide, request, About::request(request), depth, Skipped::All)
+    decide_about(snapshot, kind, decide, request, About::request(request), depth, &Skipped::All)
 }
 
 /// The same for a request that stands for something else, in words of its own: what it is, and at which place it is decided; with so
@@ -48,7 +48,7 @@ pub fn decide_about(
     request: &Request,
     about: About,
     depth: Depth,
-    skipped: Skipped,
+    skipped: &Skipped,
 ) -> Report {
     let mut scratch = Scratch::default();
     let decided = ask(decide, &request, &mut scratch, &mut Silent);
@@ -64,7 +64,7 @@ pub fn report_decision(
     request: &Request,
     decided: Decided,
     hits: &[Hit<Measure>],
-    skipped: Skipped,
+    skipped: &Skipped,
 ) -> Report {
     let (kind, about) = (snapshot.kind(kind), About::request(request));
     Reporter { snapshot, kind, decide, request, about, skipped, decided, hits }.report(Depth::All)
@@ -92,7 +92,7 @@ struct Reporter<'a> {
     decide: &'a Decide,
     request: &'a Request,
     about: About,
-    skipped: Skipped,
+    skipped: &'a Skipped,
     decided: Decided,
     hits: &'a [Hit<Measure>],
 }
@@ -111,7 +111,8 @@ impl Reporter<'_> {
             Decision::Foreign => Verdict::Foreign,
         };
         let decider = self.decider().map(|entry| self.name(entry));
-        let headline = self.headline(rows.as_ref()).into();
+        // Who asks for one policy by its name wants to know nothing of others.
+        let headline = self.headline(rows.as_ref().filter(|_| self.skipped.named().is_none())).into();
         let Rows { candidates, left_out } = rows.filter(|_| all).unwrap_or_default();
         Report {
             family: Family::Decide,
@@ -138,6 +139,7 @@ impl Reporter<'_> {
             next: Vec::new(),
             detail: Some(Detail::Decision(Box::new(self.detail(depth)))),
         }
+        .with_skipped(self.skipped)
     }
 
     fn decider(&self) -> Option<EntryId> {

@@ -242,8 +242,8 @@ async fn suppose(
 ) -> Result<Response, Problem> {
     let supposed: Supposition = read(&headers, &body).await?;
     let held = Arc::clone(&view);
-    let skipped = within.skipped.unwrap_or_default();
-    let said = ask_in(within.mesh(), now(), &view, move |world| {
+    let (mesh, skipped) = (within.mesh(), within.skipped.unwrap_or_default());
+    let said = ask_in(mesh, now(), &view, move |world| {
         let options = Options { skipped, ..world.options().clone() };
         let found = World::new(world.snapshot(), &options).suppose(&held.loaded, &supposed)?;
         Ok(found.document(world.snapshot().digest()))

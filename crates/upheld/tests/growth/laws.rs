@@ -78,7 +78,8 @@ const LAWS: &[(&[System], &str, Law)] = &[
     (&[], "upheld affected", Law::Lists("the documents of both sides")),
     (&[], "upheld diff", Law::Lists("the documents of both sides")),
     (&[], "upheld prove", Law::Lists("the documents of both sides")),
-    // Which policies come nearest is found by a look at each.
+    // Which policies come nearest is found by a look at each, and which are of a name.
+    (&[Access, Network], "POST /v1/why-not", Law::Sweeps("the names of all policies")),
     (&[KumaTags], "POST /v1/explain", Law::Sweeps("all policies")),
     (&[KumaTags], "POST /v1/suppose", Law::Sweeps("all policies")),
     (&[KumaTags], "page /connection", Law::Sweeps("all policies")),
@@ -111,11 +112,6 @@ const LAWS: &[(&[System], &str, Law)] = &[
     ),
     (&[EnvoyGateway, Kgateway], "POST /v1/suppose", Law::Known(12.0)),
     (&[EnvoyGateway, Kgateway], "POST /v1/why-not", Law::Known(12.0)),
-    // Phrases for policies that the answer does not name.
-    (&[Access], "POST /v1/why-not", Law::Known(9.0)),
-    (&[KumaTags], "POST /v1/why-not", Law::Known(12.0)),
-    (&[KumaTargets], "POST /v1/why-not (kind)", Law::Known(12.0)),
-    (&[Network], "POST /v1/why-not", Law::Known(9.0)),
     (&[Access], "POST /v1/explain", Law::Known(1.7)),
     // Namesakes are looked for in lists.
     (&[Compliance], "GET /v1/objects/{kind}/{scope}/{name}", Law::Known(3.2)),

@@ -79,7 +79,7 @@ fn ask(asked: &Asked<'_>, words: &Words, kind: Option<KindId>) -> Result<Grouped
         None => kinds_for(snapshot, &connection),
     };
     let made_up = MadeUp::of(snapshot, &mut lookup, &connection);
-    let skipped = asked.options.skipped;
+    let skipped = &asked.options.skipped;
     let query = Query { snapshot, lookup: &lookup, connection: &connection, depth: asked.depth, skipped };
     let layers = Layers::new(snapshot, &lookup, &connection, kind, identity, &made_up);
     let layers = layers.requesting_this(words.request.as_ref()).with_depth(asked.depth).listing(skipped).groups();
@@ -188,7 +188,7 @@ struct Query<'a> {
     lookup: &'a Lookup<'a>,
     connection: &'a Connection,
     depth: Depth,
-    skipped: Skipped,
+    skipped: &'a Skipped,
 }
 
 impl Query<'_> {

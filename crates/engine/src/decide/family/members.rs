@@ -10,6 +10,7 @@ use crate::ask::EntryId;
 use crate::decide::rule::{Rule, Set};
 use crate::decide::value::{Algorithm, Effect, Rank};
 use crate::order::number;
+use crate::work;
 
 impl Decide {
     /// The policies in the order of evaluation, which is that of their numbers.
@@ -20,6 +21,12 @@ impl Decide {
     /// One policy.
     pub fn rule(&self, entry: EntryId) -> Option<&Rule> {
         self.shared_rule(entry.index()).map(Arc::as_ref)
+    }
+
+    /// The policies of a name.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = EntryId> {
+        work::steps(self.rules().len() as u64);
+        self.rules().iter().enumerate().filter(move |(_, rule)| rule.name == name).map(|(place, _)| EntryId::new(place))
     }
 
     /// How the outermost set combines.
