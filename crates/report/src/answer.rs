@@ -22,7 +22,7 @@ pub struct Answer {
     pub incomplete: Vec<String>,
     /// Remarks for people.
     pub notes: Vec<String>,
-    /// What is odd about the documents that were read.
+    /// What is odd about the documents that were read, where that was asked for.
     pub warnings: Vec<Diagnostic>,
     /// Documents that the answer rests on, besides those that reports name.
     pub documents: Vec<NodeRef>,

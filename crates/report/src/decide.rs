@@ -24,13 +24,13 @@ use crate::stamp::edition;
 /// How much a report has, from the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
-    /// The result without what is odd about it: for those who compare.
-    Bare,
     /// The result and who gives it: only policies that match are looked at.
     Answer,
     /// The same, with a headline that says what was missing.
     Headline,
-    /// Everything, also why others do not match.
+    /// The same, and why others do not match.
+    Explained,
+    /// The same, and what is odd about the documents that it rests on.
     All,
 }
 
@@ -67,7 +67,7 @@ pub fn report_decision(
     skipped: &Skipped,
 ) -> Report {
     let (kind, about) = (snapshot.kind(kind), About::request(request));
-    Reporter { snapshot, kind, decide, request, about, skipped, decided, hits }.report(Depth::All)
+    Reporter { snapshot, kind, decide, request, about, skipped, decided, hits }.report(Depth::Explained)
 }
 
 impl About {
@@ -100,7 +100,7 @@ struct Reporter<'a> {
 impl Reporter<'_> {
     fn report(&self, depth: Depth) -> Report {
         let kind = self.kind;
-        let all = depth == Depth::All;
+        let all = depth >= Depth::Explained;
         let by_policy = matches!(self.decided.by, By::Policy(_) | By::Algorithm);
         let looks = all || (depth == Depth::Headline && !by_policy);
         let rows = looks.then(|| self.rows(if all { self.skipped.most() } else { 1 }));

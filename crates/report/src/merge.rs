@@ -82,9 +82,9 @@ pub struct AskedLayers<'a> {
 pub fn explain(asked: &AskedLayers<'_>) -> Option<Report> {
     let question = asked.question()?;
     let closest = |most: usize| Ruling::nearest(asked.merge, &question, most.max(1), |_, _, distance| distance);
-    let listed = if asked.depth == Depth::All { asked.skipped } else { &Skipped::NONE };
+    let listed = if asked.depth >= Depth::Explained { asked.skipped } else { &Skipped::NONE };
     let ruling = match (asked.depth, listed) {
-        (Depth::All, Skipped::All | Skipped::AtMost(_)) => closest(listed.most()),
+        (Depth::Explained | Depth::All, Skipped::All | Skipped::AtMost(_)) => closest(listed.most()),
         _ => {
             let matched = Ruling::matched(asked.merge, &question);
             // Where nothing matches, the headline names what comes closest.

@@ -64,7 +64,7 @@ pub fn explain(asked: &AskedPair<'_>) -> Option<Report> {
     };
     let question =
         Question { source: asked.source.map(|end| end.parts), destination: asked.destination.map(|end| end.parts) };
-    let listed = if asked.depth == Depth::All { asked.skipped } else { &Skipped::NONE };
+    let listed = if asked.depth >= Depth::Explained { asked.skipped } else { &Skipped::NONE };
     let symbols = asked.snapshot.symbols();
     let named = listed.named().and_then(|name| symbols.get(name)).into_iter();
     let named = named.flat_map(|name| select.entries_of(name, symbols));

@@ -110,8 +110,6 @@ const LAWS: &[(&[System], &str, Law)] = &[
         "page /policy/{kind}/{scope}/{*name} (if deleted)",
         Law::Known(11.0),
     ),
-    (&[EnvoyGateway, Kgateway], "POST /v1/suppose", Law::Known(12.0)),
-    (&[EnvoyGateway, Kgateway], "POST /v1/why-not", Law::Known(12.0)),
     (&[Access], "POST /v1/explain", Law::Known(1.7)),
     // Namesakes are looked for in lists.
     (&[Compliance], "GET /v1/objects/{kind}/{scope}/{name}", Law::Known(3.2)),

@@ -40,7 +40,8 @@ pub(super) fn answer(asked: &Asked<'_>, words: &Words, kind: Option<KindId>) -> 
     let layered = reports.iter().any(|report| report.family == Family::Merge);
     let mut notes = assumed;
     notes.extend(Stamps::of(snapshot).assumed().filter(|_| layered));
-    let warnings = if layered { unattached::warnings(snapshot).to_vec() } else { Vec::new() };
+    let warnings =
+        if layered && asked.depth == Depth::All { unattached::warnings(snapshot).to_vec() } else { Vec::new() };
     Ok(Answer { incomplete, notes, warnings, ..Answer::about(about, reports) }.only(question.field.as_deref()))
 }
 
