@@ -1,7 +1,7 @@
 //! One policy or object, with what it says and where it counts.
 
 use serde_json::{Value as Json, json};
-use upheld_dialects::comply::questions::shown as related;
+use upheld_dialects::comply::questions::shown_listed;
 use upheld_dialects::dialect::ListedObject;
 use upheld_dialects::{Identity, dialects};
 use upheld_engine::{ObjectId, PolicyId, Snapshot};
@@ -215,7 +215,7 @@ pub(crate) fn listed(snapshot: &Snapshot, identity: &Identity, now: Timestamp) -
         "at": at.and_then(|at| At::of(snapshot.files(), at)), "document": at.and_then(|at| snapshot.files().value(at)),
         "source": at.and_then(|at| source(snapshot, at)),
     });
-    let more = related(snapshot, &identity.to_string(), now).map(|related| related.json());
+    let more = shown_listed(snapshot, identity, now).map(|related| related.json());
     if let (Some(shown), Some(Json::Object(more))) = (shown.as_object_mut(), more) {
         let added =
             more.into_iter().filter(|(field, _)| ["ref", "tags", "related", "violations"].contains(&field.as_str()));

@@ -62,6 +62,7 @@ const LAWS: &[(&[System], &str, Law)] = &[
     (&[Compliance], "upheld affected", Law::Lists("the pairs of the policy")),
     (&[Compliance], "page /policy", Law::Lists("the pairs of the policy")),
     (&[KumaTags], "POST /v1/explain (all pairs)", Law::Pairs("proxies and services")),
+    (&[KumaTargets], "GET /meshes/{mesh}/dataplanes/{name}/_layout", Law::Lists("all services that it can call")),
     (&[KumaTags, KumaTargets], "page /connections", Law::Pairs("proxies and services")),
     (&[], "GET /v1/search", Law::Lists("what has the text in its name")),
     (&[], "page /search", Law::Lists("what has the text in its name")),
@@ -114,17 +115,6 @@ const LAWS: &[(&[System], &str, Law)] = &[
         "page /policy/{kind}/{scope}/{*name} (if deleted)",
         Law::Known(11.0),
     ),
-    // Namesakes are looked for in lists.
-    (&[Compliance], "GET /v1/objects/{kind}/{scope}/{name}", Law::Known(3.2)),
-    (&[Compliance], "page /object/", Law::Known(2.4)),
-    (&[Compliance], "page /edit/{sort}/{kind}/{scope}/{*name} (object)", Law::Known(1.8)),
-    (&[KumaTargets], "GET /meshes/{mesh}/dataplanes/{name}/_layout", Law::Known(10.5)),
-    (&[Network], "GET /v1/objects/{kind}/{scope}/{name}", Law::Known(7.5)),
-    (&[Network], "GET /v1/policies/{kind}/{scope}/{name}", Law::Known(9.0)),
-    (&[Network], "page /object/", Law::Known(5.0)),
-    (&[Network], "page /edit/{sort}/{kind}/{scope}/{*name} (object)", Law::Known(4.0)),
-    (&[Network], "page /edit/", Law::Known(8.5)),
-    (&[Network], "page /policy/", Law::Known(9.0)),
 ];
 
 /// The law of a case.
