@@ -33,9 +33,6 @@ impl Law {
 
 /// What is not flat: systems, or none for all; how the case begins; its law. The first that fits holds.
 const LAWS: &[(&[System], &str, Law)] = &[
-    (&[KumaTargets], "POST /v1/lint", Law::Known(95.0)),
-    (&[KumaTargets], "page /findings", Law::Known(95.0)),
-    (&[KumaTargets], "upheld lint", Law::Known(95.0)),
     (&[], "POST /v1/lint", Law::Lists("all policies")),
     (&[], "page /findings", Law::Lists("all policies")),
     (&[], "upheld lint", Law::Lists("all policies")),
