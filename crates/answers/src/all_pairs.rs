@@ -1,6 +1,7 @@
 //! Every proxy and every service of a mesh, and how often each policy counts.
 
 mod document;
+mod layered;
 mod of_one;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -9,9 +10,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
-use upheld_dialects::dialect::{Ends, LayeredCells, LayeredStanding, SomePairs};
+use upheld_dialects::dialect::{Ends, SomePairs};
 use upheld_dialects::dialects;
 use upheld_dialects::question::find_kind;
+use upheld_engine::partition::CellRows;
 use upheld_engine::select::cells::Cells;
 use upheld_engine::select::matrix::{Matrix, RowScratch};
 use upheld_engine::{
@@ -20,6 +22,7 @@ use upheld_engine::{
 };
 use upheld_model::{Diagnostic, Side, Sym};
 
+pub(crate) use self::layered::layered;
 pub(crate) use self::of_one::{ends_of_policy, tally_of};
 use crate::progress::Progress;
 use upheld_report::At;
@@ -50,7 +53,8 @@ pub struct Pairs {
     resolve: Resolve,
     /// Whether the kind says who may.
     grants: bool,
-    /// What the cells of layers come to.
+    /// Under a kind of layers: the cells of all classes, and what they come to.
+    cells: CellRows,
     layered: Vec<Standing>,
 }
 
@@ -63,8 +67,8 @@ enum Row {
     Granting(Vec<(Option<PolicyId>, bool)>),
     /// All that count.
     All(Vec<Vec<PolicyId>>),
-    /// The cells of layers.
-    Layered(Vec<u32>),
+    /// That of its number among the cells of layers.
+    Layered(usize),
 }
 
 /// Who stands for one pair.
@@ -132,6 +136,7 @@ pub(crate) fn tally_ends(snapshot: &Snapshot, kind: KindId, mesh: Sym, ends: &En
         rows: vec![Row::One(vec![None])],
         resolve: choices.map_or(Resolve::First, |select| select.resolve),
         grants: choices.is_some_and(|select| select.grants.is_some()),
+        cells: CellRows::default(),
         layered: Vec::new(),
     };
     let Some(select) = snapshot.select(kind, mesh) else { return pairs };
@@ -152,26 +157,6 @@ pub(crate) fn tally_ends(snapshot: &Snapshot, kind: KindId, mesh: Sym, ends: &En
     });
     pairs.rows = rows.collect();
     pairs
-}
-
-/// The same for a kind of layers: several policies may make the result of a pair.
-pub(crate) fn layered(snapshot: &Snapshot, kind: KindId, mesh: Sym, among: &SomePairs) -> Option<Pairs> {
-    let LayeredCells { callers, called, rows, cells } =
-        dialects().find_map(|dialect| dialect.layered_cells(snapshot, kind, mesh, among))?;
-    let (proxies, source_of) = callers.into_iter().unzip();
-    let (destinations, destination_of) = called.into_iter().unzip();
-    let standing = |one: LayeredStanding| Standing { policies: one.policies, granted: one.granted };
-    Some(Pairs {
-        mesh,
-        rows: rows.into_iter().map(Row::Layered).collect(),
-        layered: cells.into_iter().map(standing).collect(),
-        source_of,
-        destination_of,
-        proxies,
-        destinations,
-        resolve: Resolve::All,
-        grants: false,
-    })
 }
 
 fn row(select: &Select, matrix: &Matrix<'_>, cells: &Cells<'_>, source: usize, scratch: &mut RowScratch) -> Row {
@@ -245,7 +230,7 @@ impl Pairs {
             }
             Row::All(row) => Standing { policies: row.get(to).cloned().unwrap_or_default(), granted: None },
             Row::Layered(row) => {
-                let standing = row.get(to).and_then(|cell| self.layered.get(*cell as usize));
+                let standing = self.cells.cell(*row, to).and_then(|cell| self.layered.get(cell as usize));
                 standing.cloned().unwrap_or_default()
             }
         }
@@ -297,11 +282,7 @@ impl Pairs {
     /// layers of the same policies may have several.
     pub(crate) fn numbered(&self) -> (Vec<Vec<u32>>, Vec<Standing>) {
         if !self.layered.is_empty() {
-            let cells = |row: &Row| match row {
-                Row::Layered(row) => row.clone(),
-                _ => Vec::new(),
-            };
-            return (self.rows.iter().map(cells).collect(), self.layered.clone());
+            return (self.cells.each(), self.layered.clone());
         }
         let (mut standings, mut known) = (Vec::new(), HashMap::new());
         let cells = self.standings(&mut |standing| {

@@ -1,7 +1,7 @@
 //! One policy or object, with what it says and where it counts.
 
 use serde_json::{Value as Json, json};
-use upheld_dialects::comply::questions::shown as related;
+use upheld_dialects::comply::questions::shown_listed;
 use upheld_dialects::dialect::ListedObject;
 use upheld_dialects::{Identity, dialects};
 use upheld_engine::{ObjectId, PolicyId, Snapshot};
@@ -68,7 +68,8 @@ fn find(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<Thing,
         several => {
             let message = format!("`{written}` could be any of {} things", several.len());
             Err(several.iter().fold(Diagnostic::error(Fault::Ambiguous, message), |diagnostic, thing| {
-                diagnostic.help(format!("use `upheld show {}`", Shown::of(snapshot, *thing).identity()))
+                let identity = found(snapshot, *thing).map(|(identity, _)| identity.to_string());
+                diagnostic.help(format!("use `upheld show {}`", identity.unwrap_or_default()))
             }))
         }
     }
@@ -102,14 +103,24 @@ pub(crate) fn shown(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> R
     find(snapshot, written, mesh).map(|thing| Shown::of(snapshot, thing))
 }
 
+/// Who the policy or object of a name is, and where it stands.
+pub(crate) fn named(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<(Identity, NodeRef), Diagnostic> {
+    let found = found(snapshot, find(snapshot, written, mesh)?);
+    found.ok_or_else(|| Diagnostic::error(Fault::NotFound, format!("nothing is called `{written}`")))
+}
+
 /// Where the policy or object of a name stands.
 pub(crate) fn node_of(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<NodeRef, Diagnostic> {
-    let found = find(snapshot, written, mesh)?;
-    let at = match found {
-        Thing::Policy(id) => snapshot.policies().get(id).map(|policy| policy.at),
-        Thing::Object(id) => snapshot.objects().get(id).map(|object| object.at),
-    };
-    at.ok_or_else(|| Diagnostic::error(Fault::NotFound, format!("nothing is called `{written}`")))
+    named(snapshot, written, mesh).map(|(_, at)| at)
+}
+
+fn found(snapshot: &Snapshot, thing: Thing) -> Option<(Identity, NodeRef)> {
+    let (parts, at) = match thing {
+        Thing::Policy(id) => snapshot.policies().get(id).map(|one| ([one.kind, one.scope, one.name], one.at)),
+        Thing::Object(id) => snapshot.objects().get(id).map(|one| ([one.kind, one.scope, one.name], one.at)),
+    }?;
+    let [kind, scope, name] = parts.map(|symbol| snapshot.text(symbol));
+    Some((Identity::new(kind, scope, name), at))
 }
 
 impl Shown {
@@ -204,7 +215,7 @@ pub(crate) fn listed(snapshot: &Snapshot, identity: &Identity, now: Timestamp) -
         "at": at.and_then(|at| At::of(snapshot.files(), at)), "document": at.and_then(|at| snapshot.files().value(at)),
         "source": at.and_then(|at| source(snapshot, at)),
     });
-    let more = related(snapshot, &identity.to_string(), now).map(|related| related.json());
+    let more = shown_listed(snapshot, identity, now).map(|related| related.json());
     if let (Some(shown), Some(Json::Object(more))) = (shown.as_object_mut(), more) {
         let added =
             more.into_iter().filter(|(field, _)| ["ref", "tags", "related", "violations"].contains(&field.as_str()));

@@ -257,7 +257,7 @@ impl Runner<'_, '_> {
         tested: &mut Tested,
     ) -> Result<(), Refused> {
         // What a case expects may be about any policy.
-        let skipped = if case.looks_closely() { Skipped::All } else { options.skipped };
+        let skipped = if case.looks_closely() { Skipped::All } else { options.skipped.clone() };
         let options = Options { skipped, ..options.clone() };
         let world = World::new(self.world.snapshot(), &options);
         let answer = world.question(question).and_then(|question| world.answer(&question))?;

@@ -80,7 +80,7 @@ impl<'s> World<'s> {
 
     /// The reports of [`World::explain`], without what stands around them; none for all pairs.
     pub fn answer(&self, question: &Question) -> Result<Answer, Refused> {
-        self.answer_to(question, Depth::All)
+        self.answer_to(question, Depth::Explained)
     }
 
     /// As [`World::answer`], with as much as is wanted.

@@ -121,6 +121,10 @@ impl Inventory for NetworkPolicy {
         Network::of(snapshot).map(Network::listed).unwrap_or_default()
     }
 
+    fn object(&self, snapshot: &Snapshot, identity: &Identity) -> Option<ListedObject> {
+        Network::of(snapshot)?.listed_one(identity)
+    }
+
     fn object_types(&self) -> Vec<&'static str> {
         workloads::TYPES.iter().map(|kind| kind.name).collect()
     }

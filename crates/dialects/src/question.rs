@@ -203,7 +203,7 @@ impl<'a> Asked<'a> {
         }
         if let Some(mut answer) = answers.into_iter().reduce(Answer::with) {
             answer.notes.extend(self.given_namespaces(&answer));
-            return Ok(answer.with_skipped(self.options.skipped));
+            return Ok(answer.with_skipped(&self.options.skipped));
         }
         // Who has nothing to be asked about knows least of what was meant.
         refused.sort_by_key(|(has_nothing, ..)| *has_nothing);

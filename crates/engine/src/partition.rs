@@ -4,6 +4,7 @@
 //! Every family has its own: `select::cells`, `merge::cells`, `hierarchy::cells`, `decide::cells`. A family says what an
 //! answer depends on (a key); [`CellTable`] keeps the cells, and [`Visible`] is the part of a key that tags make up.
 
+mod rows;
 mod visible;
 
 use std::hash::Hash;
@@ -11,6 +12,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+pub use rows::{CellRows, SizedCell};
 pub use visible::{Visible, VisibleTags};
 
 /// A partition of questions. Law: asking a question gives the same answer as asking the representative of its cell.

@@ -84,6 +84,26 @@ impl<F: Family> Ruling<F> {
         Self { left_out: others, ..self }
     }
 
+    /// With some of those that do not match, unless they are there already.
+    #[must_use]
+    pub fn with_others(
+        mut self,
+        family: &F,
+        question: &F::Question<'_>,
+        entries: impl IntoIterator<Item = EntryId>,
+    ) -> Self {
+        let mut witness = Matched::default();
+        for entry in entries {
+            if self.candidates.iter().all(|known| known.entry != entry) {
+                family.check(entry, question, &mut witness, |_, _| {});
+            }
+        }
+        let mut others = sorted(witness.0).candidates;
+        self.left_out = self.left_out.saturating_sub(others.len());
+        self.candidates.append(&mut others);
+        self
+    }
+
     fn new(answer: F::Answer, record: Record<F::Measure>, left_out: usize) -> Self {
         let Record { candidates, decided, notes } = record;
         let any = |states: &[State]| candidates.iter().any(|candidate| states.contains(&candidate.state));

@@ -9,7 +9,8 @@ use crate::kind::{Choices, PolicyKind};
 use crate::ruling::Ruling;
 use crate::snapshot::{Indexed, Snapshot};
 
-/// How nearest rulings differ from the one that has everything: each is its beginning, and counts the rest.
+/// How rulings on less differ from the one that has everything: nearest ones are its beginning and count the rest, and one entry that is
+/// asked for has in each what it has there.
 pub(crate) fn differing<F: Family<Answer: Debug, Measure: Debug + PartialEq>>(
     family: &F,
     question: &F::Question<'_>,
@@ -17,6 +18,16 @@ pub(crate) fn differing<F: Family<Answer: Debug, Measure: Debug + PartialEq>>(
     let all = Ruling::explain(family, question);
     let (matching, others): (Vec<_>, Vec<_>) =
         all.candidates.iter().copied().partition(|candidate| candidate.state.matched());
+    let wrong = family.entries().find(|entry| {
+        let alone = Ruling::matched(family, question).with_others(family, question, [*entry]);
+        let own = |ruling: &Ruling<F>| {
+            ruling.candidates.iter().copied().filter(|candidate| candidate.entry == *entry).collect::<Vec<_>>()
+        };
+        own(&alone) != own(&all)
+    });
+    if let Some(entry) = wrong {
+        return Some(format!("{entry:?} alone has not what it has among all"));
+    }
     (0..others.len() + 2).find_map(|most| {
         let few = Ruling::nearest(family, question, most, |_, _, distance| distance);
         let expected: Vec<_> = matching.iter().chain(others.iter().take(most)).copied().collect();

@@ -22,7 +22,7 @@ pub struct Answer {
     pub incomplete: Vec<String>,
     /// Remarks for people.
     pub notes: Vec<String>,
-    /// What is odd about the documents that were read.
+    /// What is odd about the documents that were read, where that was asked for.
     pub warnings: Vec<Diagnostic>,
     /// Documents that the answer rests on, besides those that reports name.
     pub documents: Vec<NodeRef>,
@@ -120,9 +120,9 @@ impl Answer {
         stamp::document(snapshot, "Explanation", &self.reports)
     }
 
-    /// With so many of the policies that do not match in each report.
+    /// With some of the policies that do not match in each report.
     #[must_use]
-    pub fn with_skipped(mut self, skipped: Skipped) -> Self {
+    pub fn with_skipped(mut self, skipped: &Skipped) -> Self {
         self.reports = self.reports.into_iter().map(|report| report.with_skipped(skipped)).collect();
         self
     }

@@ -25,19 +25,19 @@ use crate::stamp::edition;
 /// How much a report has, from the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
-    /// The result without what is odd about it: for those who compare.
-    Bare,
     /// The result and who gives it: only policies that match are looked at.
     Answer,
     /// The same, with a headline that says what was missing.
     Headline,
-    /// Everything, also why others do not match.
+    /// The same, and why others do not match.
+    Explained,
+    /// The same, and what is odd about the documents that it rests on.
     All,
 }
 
 /// Decides a request and reports it.
 pub fn decide(snapshot: &Snapshot, kind: KindId, decide: &Decide, request: &Request, depth: Depth) -> Report {
-    decide_about(snapshot, kind, decide, request, About::request(request), depth, Skipped::All)
+    decide_about(snapshot, kind, decide, request, About::request(request), depth, &Skipped::All)
 }
 
 /// The same for a request that stands for something else, in words of its own: what it is, and at which place it is decided; with so
@@ -49,7 +49,7 @@ pub fn decide_about(
     request: &Request,
     about: About,
     depth: Depth,
-    skipped: Skipped,
+    skipped: &Skipped,
 ) -> Report {
     let mut scratch = Scratch::default();
     let decided = ask(decide, &request, &mut scratch, &mut Silent);
@@ -65,10 +65,10 @@ pub fn report_decision(
     request: &Request,
     decided: Decided,
     hits: &[Hit<Measure>],
-    skipped: Skipped,
+    skipped: &Skipped,
 ) -> Report {
     let (kind, about) = (snapshot.kind(kind), About::request(request));
-    Reporter { snapshot, kind, decide, request, about, skipped, decided, hits }.report(Depth::All)
+    Reporter { snapshot, kind, decide, request, about, skipped, decided, hits }.report(Depth::Explained)
 }
 
 impl About {
@@ -93,7 +93,7 @@ struct Reporter<'a> {
     decide: &'a Decide,
     request: &'a Request,
     about: About,
-    skipped: Skipped,
+    skipped: &'a Skipped,
     decided: Decided,
     hits: &'a [Hit<Measure>],
 }
@@ -101,7 +101,7 @@ struct Reporter<'a> {
 impl Reporter<'_> {
     fn report(&self, depth: Depth) -> Report {
         let kind = self.kind;
-        let all = depth == Depth::All;
+        let all = depth >= Depth::Explained;
         let by_policy = matches!(self.decided.by, By::Policy(_) | By::Algorithm);
         let looks = all || (depth == Depth::Headline && !by_policy);
         let rows = looks.then(|| self.rows(if all { self.skipped.most() } else { 1 }));
@@ -112,7 +112,8 @@ impl Reporter<'_> {
             Decision::Foreign => Verdict::Foreign,
         };
         let decider = self.decider().map(|entry| self.name(entry));
-        let headline = self.headline(rows.as_ref()).into();
+        // Who asks for one policy by its name wants to know nothing of others.
+        let headline = self.headline(rows.as_ref().filter(|_| self.skipped.named().is_none())).into();
         let Rows { candidates, left_out } = rows.filter(|_| all).unwrap_or_default();
         Report {
             family: Family::Decide,
@@ -139,6 +140,7 @@ impl Reporter<'_> {
             next: Vec::new(),
             detail: Some(Detail::Decision(Box::new(self.detail(depth)))),
         }
+        .with_skipped(self.skipped)
     }
 
     fn decider(&self) -> Option<EntryId> {

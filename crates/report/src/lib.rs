@@ -269,13 +269,14 @@ pub enum Detail {
 }
 
 impl Report {
-    /// With so many of the policies that do not match; the others are counted.
+    /// With some of the policies that do not match; the others are counted.
     #[must_use]
-    pub fn with_skipped(mut self, skipped: Skipped) -> Self {
+    pub fn with_skipped(mut self, skipped: &Skipped) -> Self {
         let (before, mut listed) = (self.candidates.len(), 0);
         self.candidates.retain(|candidate| {
+            let is_listed = candidate.matched() || skipped.lists(candidate, listed);
             listed += usize::from(!candidate.matched());
-            candidate.matched() || listed <= skipped.most()
+            is_listed
         });
         self.left_out += before - self.candidates.len();
         self

@@ -74,24 +74,27 @@ pub struct AskedLayers<'a> {
     pub part: Option<u32>,
     /// How much is looked into.
     pub depth: Depth,
-    /// How many policies that do not match are listed.
-    pub skipped: Skipped,
+    /// Which policies that do not match are listed.
+    pub skipped: &'a Skipped,
 }
 
 /// Asks and explains. `None` for a kind that has no such facet.
 pub fn explain(asked: &AskedLayers<'_>) -> Option<Report> {
     let question = asked.question()?;
     let closest = |most: usize| Ruling::nearest(asked.merge, &question, most.max(1), |_, _, distance| distance);
-    let ruling = match asked.depth {
-        Depth::All => closest(asked.skipped.most()),
-        Depth::Bare | Depth::Answer | Depth::Headline => {
+    let listed = if asked.depth >= Depth::Explained { asked.skipped } else { &Skipped::NONE };
+    let ruling = match (asked.depth, listed) {
+        (Depth::Explained | Depth::All, Skipped::All | Skipped::AtMost(_)) => closest(listed.most()),
+        _ => {
             let matched = Ruling::matched(asked.merge, &question);
             // Where nothing matches, the headline names what comes closest.
             let is_enough = asked.depth <= Depth::Answer || !matched.candidates.is_empty();
             if is_enough { matched } else { closest(0) }
         }
     };
-    let listed = if asked.depth == Depth::All { asked.skipped } else { Skipped::AtMost(0) };
+    let named = listed.named().and_then(|name| asked.merge.slot_of(asked.snapshot.symbols().get(name)?));
+    let named = named.and_then(|slot| asked.merge.policy(slot)).map_or(&[][..], |policy| &policy.entries);
+    let ruling = ruling.with_others(asked.merge, &question, named.iter().copied());
     Some(Reporter { asked, question, ruling: &ruling }.report().with_skipped(listed))
 }
 

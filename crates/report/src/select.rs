@@ -44,8 +44,8 @@ pub struct AskedPair<'a> {
     pub destination: Option<End<'a>>,
     /// Whether policies that do not match are of interest, too.
     pub depth: Depth,
-    /// How many of them are listed.
-    pub skipped: Skipped,
+    /// Which of them are listed.
+    pub skipped: &'a Skipped,
     /// Configurations of this kind in a few words, where there are better ones than its fields.
     pub summary: Option<fn(Value<'_>) -> Option<String>>,
 }
@@ -64,9 +64,12 @@ pub fn explain(asked: &AskedPair<'_>) -> Option<Report> {
     };
     let question =
         Question { source: asked.source.map(|end| end.parts), destination: asked.destination.map(|end| end.parts) };
-    let most = if asked.depth == Depth::All { asked.skipped.most() } else { 0 };
-    let ruling = ruled(select, &question, (asked.depth, most));
-    Some(Reporter { asked, kind, choices, select, ruling: &ruling }.report().with_skipped(Skipped::AtMost(most)))
+    let listed = if asked.depth >= Depth::Explained { asked.skipped } else { &Skipped::NONE };
+    let symbols = asked.snapshot.symbols();
+    let named = listed.named().and_then(|name| symbols.get(name)).into_iter();
+    let named = named.flat_map(|name| select.entries_of(name, symbols));
+    let ruling = ruled(select, &question, (asked.depth, listed.most())).with_others(select, &question, named);
+    Some(Reporter { asked, kind, choices, select, ruling: &ruling }.report().with_skipped(listed))
 }
 
 /// What becomes of a question, with so many of the policies that do not match; the index is enough where none is wanted.

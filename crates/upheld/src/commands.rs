@@ -67,7 +67,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
             }
             let Common { verbose, ascii, .. } = cli.common;
             let wanted = match &cli.command {
-                Command::Explain(explain) => explain.skipped,
+                Command::Explain(explain) => explain.skipped.clone(),
                 _ => None,
             };
             let screen = screen(settings.output.value.format(), settings.color.value, verbose, ascii);

@@ -81,7 +81,7 @@ impl<'p> Decider<'p> {
         let Self { snapshot, deciding, options, clock, scratch, request: kept } = self;
         let request = kept.insert(deciding.complete(request, Some(clock.read())));
         let decided = deciding.decided(request, scratch);
-        let skipped = options.skipped;
+        let skipped = &options.skipped;
         Decision { snapshot, deciding: *deciding, request, decided, scratch, skipped }
     }
 
@@ -114,7 +114,7 @@ pub struct Decision<'d> {
     request: &'d CompleteRequest,
     decided: Decided,
     scratch: &'d Scratch<Decide>,
-    skipped: Skipped,
+    skipped: &'d Skipped,
 }
 
 impl<'d> Decision<'d> {

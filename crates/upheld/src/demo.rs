@@ -12,7 +12,7 @@ use crate::config::{Setting, Settings};
 use crate::exit::Exit;
 use crate::render::style::{ANSWER, HEADING, paint};
 use crate::render::text::{Text, text};
-use crate::render::{Screen, diagnostics, print_usage};
+use crate::render::{diagnostics, print_usage};
 
 /// How the demo is named on the command line: `-f builtin:demo`.
 pub(crate) const NAME: &str = "builtin:demo";
@@ -53,8 +53,7 @@ pub(crate) fn run(session: &Session<'_>, write: Option<&Path>) -> Exit {
         files: Setting { value: vec![NAME.to_owned()], origin: "demo".to_owned() },
         ..session.settings.clone()
     };
-    let Screen { format, width, verbose, wanted, ascii } = session.screen;
-    let screen = Screen { format, width, verbose, wanted, ascii };
+    let screen = session.screen.clone();
     let demo = Session { settings, screen, common: &common, server: None };
     // Programs that ask for data get no prose around it.
     let say_text = |text: Text| {

@@ -184,7 +184,7 @@ impl Policies {
     pub(crate) fn options(&self) -> Options {
         let now = self.clock().read();
         let (mesh, semantics) = (self.mesh.clone(), self.semantics.clone());
-        Options { mesh, semantics, skipped: self.skipped, ..Options::at(now) }
+        Options { mesh, semantics, skipped: self.skipped.clone(), ..Options::at(now) }
     }
 
     pub(crate) fn clock(&self) -> Clock {
@@ -203,6 +203,6 @@ impl Policies {
     fn after(&self, change: Change) -> Result<Self, Problems> {
         let Self { loaded, semantics, mesh, now, skipped } = self;
         let (semantics, mesh) = (semantics.clone(), mesh.clone());
-        Ok(Self { loaded: loaded.after(vec![change])?, semantics, mesh, now: *now, skipped: *skipped })
+        Ok(Self { loaded: loaded.after(vec![change])?, semantics, mesh, now: *now, skipped: skipped.clone() })
     }
 }

@@ -26,7 +26,7 @@ use self::text::{Text, text};
 use crate::cli::{Color, Format};
 
 /// Where answers go, and how wide it is. Only terminals have a width: piped output never depends on one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Screen {
     /// How to print.
     pub(crate) format: Format,
@@ -43,7 +43,7 @@ pub(crate) struct Screen {
 impl Screen {
     /// How many policies that do not match are listed.
     pub(crate) fn skipped(&self) -> Skipped {
-        self.wanted.unwrap_or(if self.verbose { Skipped::All } else { Skipped::default() })
+        self.wanted.clone().unwrap_or(if self.verbose { Skipped::All } else { Skipped::default() })
     }
 
     /// Prints text; colours are removed where they are not wanted. A closed pipe ends the output, not the program.

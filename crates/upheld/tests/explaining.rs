@@ -163,7 +163,7 @@ fn p8_the_usual_answer_is_the_beginning_of_the_one_that_lists_all() -> Result<()
             for (few, all) in few.iter().zip(&all) {
                 let told = format!("{} {most}: {}", world.name, few.headline.text);
                 assert_eq!(few.headline, all.headline, "{told}");
-                let cut = all.clone().with_skipped(Skipped::AtMost(most));
+                let cut = all.clone().with_skipped(&Skipped::AtMost(most));
                 assert_eq!((&few.candidates, few.left_out), (&cut.candidates, cut.left_out), "{told}");
                 assert_eq!(
                     serde_json::to_value(few).expect("JSON"),

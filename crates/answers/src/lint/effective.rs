@@ -130,28 +130,16 @@ impl Values {
     fn connections(&mut self, world: &World<'_>, kind: KindId, mesh: Sym, asked: &mut usize) -> bool {
         let snapshot = world.snapshot();
         let pairs = tally(snapshot, kind, mesh, &());
-        let callers = classes(pairs.callers().map(|(name, class)| (class, snapshot.text(name))));
-        let called = classes(pairs.called().map(|(name, class)| (class, name)));
-        let (numbered, standings) = pairs.numbered();
-        let mut cells: Vec<Option<(&str, &str, u64)>> = vec![None; standings.len()];
-        for (row, (from, callers)) in &callers {
-            for (column, (to, called)) in &called {
-                let Some(cell) = numbered.get(*row).and_then(|row| row.get(*column)) else { continue };
-                if let Some(cell) = cells.get_mut(*cell as usize) {
-                    cell.get_or_insert((from, to, 0)).2 += callers * called;
-                }
-            }
-        }
-        *asked += cells.len();
+        *asked += pairs.layered_cell_count();
         if *asked > MOST {
             return false;
         }
         let options = Options { mesh: Some(snapshot.text(mesh).to_owned()), ..world.options().clone() };
         let here = World::new(snapshot, &options);
         let kind = snapshot.kind(kind).map(|kind| snapshot.text(kind.name).to_owned());
-        for (from, to, count) in cells.into_iter().flatten() {
-            let words =
-                Words { kind: kind.clone(), from: Some(from.to_owned()), to: Some(to.to_owned()), ..Words::default() };
+        for (from, to, count) in pairs.layered_cells() {
+            let (from, to) = (Some(snapshot.text(from).to_owned()), Some(to.to_owned()));
+            let words = Words { kind: kind.clone(), from, to, ..Words::default() };
             self.ask(&here, &words, count);
         }
         true
@@ -266,13 +254,4 @@ impl Value {
 /// Whether a path is no path, but the whole of a policy.
 fn all_of_it_path(path: &str) -> bool {
     path.starts_with('(')
-}
-
-/// The first of each class, and how many there are.
-fn classes<'n>(members: impl Iterator<Item = (usize, &'n str)>) -> BTreeMap<usize, (&'n str, u64)> {
-    let mut all: BTreeMap<usize, (&str, u64)> = BTreeMap::new();
-    for (class, name) in members {
-        all.entry(class).or_insert((name, 0)).1 += 1;
-    }
-    all
 }

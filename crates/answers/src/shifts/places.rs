@@ -90,7 +90,7 @@ impl Compared<'_, '_> {
         // What one side does not name, such as a port, the other may be asked about all the same.
         let reports = |world: &World<'_>| -> Option<Vec<Report>> {
             let question = world.question(words).ok()?;
-            world.answer_to(&question, Depth::Bare).ok().map(|answer| answer.reports)
+            world.answer_to(&question, Depth::Answer).ok().map(|answer| answer.reports)
         };
         match (reports(self.before), reports(self.after)) {
             (Some(before), Some(after)) => {

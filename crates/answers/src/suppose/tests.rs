@@ -10,6 +10,7 @@ use upheld_report::Shifts;
 use super::{Instead, Supposition};
 use crate::shifts::shifts;
 use crate::shifts::tests::{options, worlds};
+use crate::why_not::tests::alone_and_among_all;
 use crate::{Words, World};
 
 /// A document that could be otherwise.
@@ -108,6 +109,11 @@ fn agrees(documents: &[Document], questions: &[Words]) -> Result<(), TestCaseErr
             }
             (Err(_), Err(_)) => {}
             (one, other) => prop_assert!(false, "{words:?}: {:?} but {:?}", one.err(), other.err()),
+        }
+        let Ok(question) = now.question(words) else { continue };
+        for document in documents {
+            let told = alone_and_among_all(&now, &document.id, &question);
+            prop_assert!(told.as_ref().is_none_or(|[alone, all]| alone == all), "{words:?}: {} {told:?}", document.id);
         }
     }
     Ok(())

@@ -49,7 +49,7 @@ pub(super) fn answer(asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
         let request = decider.complete(request.clone(), Some(asked.options.now));
         let about = About::request(&request);
         let Decider { kind, decide, .. } = decider;
-        decide_about(asked.snapshot, kind, decide, &request, about, asked.depth, asked.options.skipped)
+        decide_about(asked.snapshot, kind, decide, &request, about, asked.depth, &asked.options.skipped)
     };
     let reports: Vec<Report> = requests.iter().map(report).collect();
     let about = reports.first().map(|report| report.about.what.clone()).unwrap_or_default();

@@ -32,7 +32,7 @@ pub use self::offers::{OfferedObjects, OfferedValues, RecordedValue, RefusedObje
 pub use self::passing::PassingChecks;
 pub use self::plan::{Changes, WhatIf};
 pub use self::shown::ShownObject;
-pub use self::shown::shown;
+pub use self::shown::{shown, shown_listed};
 pub use self::turned::{AtMoment, Turned, TurnedViolation, ViolationCounts, next_turn, turned, violation_counts};
 pub use self::waivers::WaiverQuestion;
 use super::{Documented, Organisations};

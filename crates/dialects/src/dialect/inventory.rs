@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
+use upheld_engine::partition::CellRows;
 use upheld_engine::{Granularity, KindId, PolicyId, Snapshot, work};
 use upheld_model::{Diagnostic, NodeRef, Policy, Sym, TagSet};
 use upheld_report::ChangedDocument;
@@ -218,7 +219,7 @@ pub struct LayeredCells {
     /// Who is called, each with its class.
     pub called: Vec<(String, usize)>,
     /// The cell of each pair, by class of callers, then by class of those called.
-    pub rows: Vec<Vec<u32>>,
+    pub rows: CellRows,
     /// What each cell comes to: all its pairs get the same answer.
     pub cells: Vec<LayeredStanding>,
 }

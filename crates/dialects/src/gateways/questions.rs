@@ -98,7 +98,7 @@ fn answer_about(asked: &Asked<'_>, about: String) -> Result<Answer, Diagnostic> 
     let documents: Vec<NodeRef> = documents.into_iter().collect();
     let field = asked.question.field.as_deref().map(asked_name);
     let mut warnings = Vec::new();
-    if asked.depth != Depth::Bare {
+    if asked.depth == Depth::All {
         warnings.extend(network.warnings_about(&objects));
         warnings.extend(unattached::warnings_about(network, &objects, unread.as_ref().map(|unread| &unread.object)));
     }

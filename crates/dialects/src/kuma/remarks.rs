@@ -39,7 +39,7 @@ pub fn of(rules: &Rules<'_>, lookup: &Lookup<'_>, object: &Object, about: About<
     let mut remarks = dangling(rules, object);
     remarks.extend(without_mutual_tls(rules, object));
     remarks.extend(about.part().and_then(|part| not_ready(rules, object, part)));
-    if let (Depth::All, About::Client { part, tags }) = (depth, about) {
+    if let (Depth::Explained | Depth::All, About::Client { part, tags }) = (depth, about) {
         let text = |symbol| lookup.text(symbol).to_owned();
         let known = tags.as_slice().iter().filter_map(|tag| Some((text(tag.key), text(tag.value?))));
         remarks.extend(listing_differs(rules, object, part, &known.collect()));

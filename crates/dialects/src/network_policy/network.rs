@@ -9,8 +9,9 @@ use upheld_engine::{DecideKind, Snapshot};
 use upheld_model::{NodeRef, Runs, Shards, Sym, TextShards};
 
 use super::rules::{Mentioned, Rules};
-use super::workloads::{Labels, Workload, agreed, listed};
+use super::workloads::{Labels, Workload, agreed};
 use crate::dialect::ListedObject;
+use crate::identity::Identity;
 
 /// What all documents come to.
 #[derive(Clone, Debug, Default)]
@@ -116,15 +117,12 @@ impl Network {
 
     /// Everything with pods, as it is listed.
     pub(super) fn listed(&self) -> Vec<ListedObject> {
-        let row = |workload: &Workload| ListedObject {
-            kind: workload.kind.name.to_owned(),
-            scope: workload.pod.namespace.to_string(),
-            name: workload.name.to_string(),
-            owner: None,
-            tags: listed(&workload.pod.labels),
-            at: Some(workload.at),
-        };
-        self.workloads.iter().map(row).collect()
+        self.workloads.iter().map(|workload| workload.listed()).collect()
+    }
+
+    /// One of them by its identity.
+    pub(super) fn listed_one(&self, identity: &Identity) -> Option<ListedObject> {
+        self.at((&identity.kind, &identity.scope, &identity.name)).next().map(Workload::listed)
     }
 
     /// All that was read, workloads in the order of their documents.

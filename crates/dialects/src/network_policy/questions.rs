@@ -130,7 +130,7 @@ impl Query<'_> {
                     ..About::default()
                 };
                 let Asked { snapshot, options, depth, .. } = self.asked;
-                reports.push(decide_about(snapshot, *kind, decide, &request, about, *depth, options.skipped));
+                reports.push(decide_about(snapshot, *kind, decide, &request, about, *depth, &options.skipped));
             }
         }
         reports

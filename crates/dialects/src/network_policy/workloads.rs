@@ -7,6 +7,7 @@ use upheld_engine::decide::Fact;
 use upheld_model::NodeRef;
 use upheld_model::tree::{Kind, Value};
 
+use crate::dialect::ListedObject;
 use crate::document::Resource;
 
 /// A type of objects with pods.
@@ -177,6 +178,18 @@ impl Workload {
         format!("{}/{}/{}", self.kind.name.to_lowercase(), self.pod.namespace, self.name)
     }
 
+    /// As it is listed.
+    pub(super) fn listed(&self) -> ListedObject {
+        ListedObject {
+            kind: self.kind.name.to_owned(),
+            scope: self.pod.namespace.to_string(),
+            name: self.name.to_string(),
+            owner: None,
+            tags: known(&self.pod.labels),
+            at: Some(self.at),
+        }
+    }
+
     /// Who it is.
     pub(super) fn identity(&self) -> (&'static str, &str, &str) {
         (self.kind.name, &self.pod.namespace, &self.name)
@@ -209,7 +222,7 @@ pub(super) fn agreed(one: &mut Labels, other: Labels) {
 }
 
 /// Labels with their values; what nobody knows is left out.
-pub(super) fn listed(labels: &Labels) -> Vec<(String, Vec<String>)> {
+fn known(labels: &Labels) -> Vec<(String, Vec<String>)> {
     let known = labels.iter().filter_map(|(key, fact)| match fact {
         Fact::Text(value) => Some((key.to_string(), vec![value.to_string()])),
         _ => None,

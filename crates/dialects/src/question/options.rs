@@ -14,7 +14,7 @@ pub struct Options {
     pub now: Timestamp,
     /// The kind of policies that decides requests where a question names none; unless it is set, the only one that has policies.
     pub deciding_kind: Option<String>,
-    /// How many policies that do not match are listed in each report.
+    /// Which policies that do not match are listed in each report.
     pub skipped: Skipped,
 }
 

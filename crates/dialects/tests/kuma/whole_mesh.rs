@@ -64,7 +64,8 @@ fn pairs(loaded: &Loaded, name: &str) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (from, caller) in &cells.callers {
         for (to, called) in &cells.called {
-            let LayeredStanding { policies, granted } = &cells.cells[cells.rows[*caller][*called] as usize];
+            let LayeredStanding { policies, granted } =
+                &cells.cells[cells.rows.cell(*caller, *called).expect("a cell") as usize];
             let policies = policies.iter().map(|id| snapshot.text(snapshot.policy(*id).expect("a policy").name));
             pairs.push((snapshot.text(*from).to_owned(), to.clone(), policies.map(str::to_owned).collect(), *granted));
         }

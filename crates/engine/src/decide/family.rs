@@ -37,6 +37,7 @@ use super::value::{Algorithm, Combined, Effect, PossibleEffect, Rank, Unknowns, 
 use crate::ask::{EntryId, Family, Fit, Hit, Place};
 use crate::digest::Encoder;
 use crate::witness::Witness;
+use crate::work;
 
 /// Policies that decide requests. An entry is a policy, numbered in the order of evaluation.
 #[derive(Clone, Debug)]
@@ -271,6 +272,7 @@ impl Family for Decide {
         let mut room = Readings::default();
         let asked = self.asked(question, &mut room);
         for entry in self.entries() {
+            work::step();
             self.hold(entry, asked, witness, &mut |place, fit| sit(entry, place, fit));
         }
     }

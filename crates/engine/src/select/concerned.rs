@@ -35,12 +35,17 @@ impl Select {
 }
 
 impl Select {
+    /// The entries of a policy.
+    pub fn entries_of(&self, policy: Sym, symbols: &Symbols) -> impl Iterator<Item = EntryId> {
+        self.ids_of(policy, symbols).iter().map(|id| EntryId::new(*id as usize))
+    }
+
     /// Tags of which an end must have one, with a value that is known, to be matched by a policy; nothing if it may do without.
     pub fn needs(&self, policy: Sym, symbols: &Symbols, side: Side) -> Option<Vec<(Sym, Sym)>> {
         let index = self.side(side);
         index.item()?;
         let mut all = Vec::new();
-        for entry in self.entries_of(policy, symbols).iter().filter_map(|id| self.entry(EntryId::new(*id as usize))) {
+        for entry in self.entries_of(policy, symbols).filter_map(|id| self.entry(id)) {
             let [source, destination] = entry.lists;
             let list = if side == Side::Source { source } else { destination };
             for (wants, _, _) in index.list(list) {

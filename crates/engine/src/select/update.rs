@@ -49,7 +49,7 @@ impl Select {
         came: &[(PolicyId, &Policy)],
         symbols: &Symbols,
     ) -> Result<Self, TooManyBits> {
-        let old: Vec<u32> = gone.iter().flat_map(|name| self.entries_of(*name, symbols)).copied().collect();
+        let old: Vec<u32> = gone.iter().flat_map(|name| self.ids_of(*name, symbols)).copied().collect();
         let mut most_tags = 0_usize;
         let mut unfiled = [Unfiled::default(), Unfiled::default()];
         let mut new = Vec::with_capacity(came.len());
@@ -85,7 +85,7 @@ impl Select {
     }
 
     /// The entries of a policy.
-    pub(super) fn entries_of(&self, name: Sym, symbols: &Symbols) -> &[u32] {
+    pub(super) fn ids_of(&self, name: Sym, symbols: &Symbols) -> &[u32] {
         let sorted = self.ordinals.by_identity();
         let name_of = |id: &u32| self.entries.get(*id as usize).and_then(Option::as_deref).map(|entry| entry.name);
         let text = |id: &u32| name_of(id).map(|name| symbols.text(name));

@@ -134,25 +134,18 @@ impl<T: Described> Roster<T> {
         })
     }
 
-    /// Those of a name, whatever their type and scope, in the order of all: one look for each type in each scope.
+    /// Those of a name, whatever their type and scope, in the order of all: one look for each type.
     pub fn of_name(&self, name: Sym, symbols: &Symbols) -> Vec<Id<T>> {
         let mut found = Vec::new();
         let mut rest: &[Id<T>] = &self.sorted;
         while let Some(first) = rest.first().and_then(|id| self.get(*id)) {
             work::step();
-            let (kind, scope, _) = first.identity();
-            found.extend(self.find((kind, scope, name)));
-            let own = (symbols.text(kind), symbols.text(scope));
-            let is_of_own = |id: &Id<T>| {
-                self.get(*id).map(|item| texts(item, symbols)).is_some_and(|(kind, scope, _)| (kind, scope) <= own)
-            };
-            // Most are the only ones of their scope, or of very many.
-            let mut far = 1;
-            while rest.get(far).is_some_and(is_of_own) {
-                far *= 2;
-            }
-            let near = rest.get(..far).unwrap_or(rest);
-            rest = rest.get(near.partition_point(is_of_own).max(1)..).unwrap_or_default();
+            let (kind, ..) = first.identity();
+            let counts = |(id, item): (Id<T>, &T)| (self.find(item.identity()) == Some(id)).then_some(id);
+            found.extend(self.named(kind, name).filter_map(counts));
+            let own = symbols.text(kind);
+            let is_of_own = |id: &Id<T>| self.get(*id).is_some_and(|item| symbols.text(item.identity().0) <= own);
+            rest = rest.get(rest.partition_point(is_of_own).max(1)..).unwrap_or_default();
         }
         found
     }

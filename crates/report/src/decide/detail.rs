@@ -47,7 +47,7 @@ pub struct Otherwise {
 
 impl Reporter<'_> {
     pub(super) fn detail(&self, depth: Depth) -> DecisionDetail {
-        let all = depth == Depth::All;
+        let all = depth >= Depth::Explained && self.skipped.named().is_none();
         let files = self.snapshot.files();
         let decision = Decision::of(files, self.decide, self.request, &self.decided, self.hits);
         DecisionDetail {

@@ -19,9 +19,18 @@ impl Reporter<'_> {
         let ruling = match most {
             // The index is enough for those that apply.
             0 => {
-                let ruling = Ruling::matched(self.decide, &self.request);
-                let matching = ruling.candidates.iter().filter(|candidate| candidate.state.matched()).count();
-                ruling.without_others(self.decide.rules().len() - matching)
+                let (ruling, all) = (Ruling::matched(self.decide, &self.request), self.decide.rules().len());
+                match self.skipped.named() {
+                    Some(name) => {
+                        let left_out = all - ruling.candidates.len();
+                        let named = self.decide.named(name);
+                        Ruling { left_out, ..ruling }.with_others(self.decide, &self.request, named)
+                    }
+                    None => {
+                        let matching = ruling.candidates.iter().filter(|candidate| candidate.state.matched()).count();
+                        ruling.without_others(all - matching)
+                    }
+                }
             }
             most => self.nearest(most, Nearness::Parts),
         };

@@ -39,7 +39,7 @@ pub(crate) fn in_part(mut seen: Json, whole: &Json) -> Option<Json> {
 
 /// With so many of the policies that do not match in each report, as [`upheld_answers::report::Report::with_skipped`] has them: what was
 /// taken out is not counted.
-pub(crate) fn with_skipped(answer: &mut Json, skipped: Skipped) {
+pub(crate) fn with_skipped(answer: &mut Json, skipped: &Skipped) {
     let reports = answer.get_mut("answers").and_then(Json::as_array_mut).into_iter().flatten();
     for fields in reports.filter_map(Json::as_object_mut) {
         let Some(Json::Array(candidates)) = fields.get_mut("candidates") else { continue };
@@ -248,7 +248,7 @@ mod tests {
         let all = ["secret-1", "open-1", "secret-2", "open-2", "open-3"].map(skipped);
         let mut given = json!({"answers": [{"kind": "TrafficLog", "about": {"scope": "default"}, "candidates": all}]});
         redact(&mut given, &|_, _, name| !name.starts_with("secret"));
-        with_skipped(&mut given, Skipped::AtMost(1));
+        with_skipped(&mut given, &Skipped::AtMost(1));
         let answer = &given["answers"][0];
         assert_eq!((&answer["candidates"], &answer["leftOut"]), (&json!([skipped("open-1")]), &json!(2)));
     }

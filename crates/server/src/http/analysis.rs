@@ -245,8 +245,8 @@ async fn suppose(
 ) -> Result<Response, Problem> {
     let supposed: Supposition = read(&headers, &body).await?;
     let (held, of) = (Arc::clone(&view), Arc::clone(&view));
-    let skipped = within.skipped.unwrap_or_default();
-    let said = ask_in(within.mesh(), now(), &view, move |world| {
+    let (mesh, skipped) = (within.mesh(), within.skipped.unwrap_or_default());
+    let said = ask_in(mesh, now(), &view, move |world| {
         let options = Options { skipped, ..world.options().clone() };
         let found = World::new(world.snapshot(), &options).suppose(&held.loaded, &supposed)?;
         Ok(answered(&of, found.document(world.snapshot().digest())))

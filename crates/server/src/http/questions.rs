@@ -106,7 +106,7 @@ pub(super) async fn explained(
     let skipped = within.skipped.unwrap_or_default();
     let is_whole = Arc::ptr_eq(&part, view);
     // What may not be seen is taken out of a part before anything is counted.
-    let listed = if is_whole { skipped } else { Skipped::All };
+    let listed = if is_whole { skipped.clone() } else { Skipped::All };
     let of = Arc::clone(&part);
     let seen = ask_in(mesh.clone(), moment, &part, move |world| {
         let seen = told(world, &own, listed)?;
@@ -124,7 +124,7 @@ pub(super) async fn explained(
         let mut answer = whole.ok().and_then(|whole| in_part(seen, &whole)).ok_or_else(depends)?;
         // A document that may be seen can have policies in it that may not.
         redact(&mut answer, &may_see(&part, &observed));
-        with_skipped(&mut answer, skipped);
+        with_skipped(&mut answer, &skipped);
         Ok(answered(&part, answer))
     };
     heavy(cut).await?

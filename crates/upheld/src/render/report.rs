@@ -85,7 +85,7 @@ fn candidates(report: &Report, screen: &Screen) -> Text {
     }
     columns.extend([("BECAUSE", Align::Left), ("AT", Align::Left)]);
     let mut table = Table::new(&columns);
-    let limit = |state: State| match (screen.wanted, state.matched()) {
+    let limit = |state: State| match (&screen.wanted, state.matched()) {
         // What was asked for is shown.
         (Some(wanted), false) => wanted.most(),
         _ if screen.verbose => usize::MAX,

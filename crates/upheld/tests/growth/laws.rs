@@ -33,9 +33,6 @@ impl Law {
 
 /// What is not flat: systems, or none for all; how the case begins; its law. The first that fits holds.
 const LAWS: &[(&[System], &str, Law)] = &[
-    (&[KumaTargets], "POST /v1/lint", Law::Known(95.0)),
-    (&[KumaTargets], "page /findings", Law::Known(95.0)),
-    (&[KumaTargets], "upheld lint", Law::Known(95.0)),
     (&[], "POST /v1/lint", Law::Lists("all policies")),
     (&[], "page /findings", Law::Lists("all policies")),
     (&[], "upheld lint", Law::Lists("all policies")),
@@ -62,6 +59,7 @@ const LAWS: &[(&[System], &str, Law)] = &[
     (&[Compliance], "upheld affected", Law::Lists("the pairs of the policy")),
     (&[Compliance], "page /policy", Law::Lists("the pairs of the policy")),
     (&[KumaTags], "POST /v1/explain (all pairs)", Law::Pairs("proxies and services")),
+    (&[KumaTargets], "GET /meshes/{mesh}/dataplanes/{name}/_layout", Law::Lists("all services that it can call")),
     (&[KumaTags, KumaTargets], "page /connections", Law::Pairs("proxies and services")),
     (&[], "GET /v1/search", Law::Lists("what has the text in its name")),
     (&[], "page /search", Law::Lists("what has the text in its name")),
@@ -78,16 +76,21 @@ const LAWS: &[(&[System], &str, Law)] = &[
     (&[], "upheld affected", Law::Lists("the documents of both sides")),
     (&[], "upheld diff", Law::Lists("the documents of both sides")),
     (&[], "upheld prove", Law::Lists("the documents of both sides")),
-    // Which policies come nearest is found by a look at each.
+    // Which policies come nearest is found by a look at each, and which are of a name.
+    (&[Access], "POST /v1/explain", Law::Sweeps("all policies")),
+    (&[Access], "POST /v1/suppose", Law::Sweeps("all policies")),
+    (&[Access, Network], "POST /v1/why-not", Law::Sweeps("the names of all policies")),
+    (&[Access], "page /access", Law::Sweeps("all policies")),
     (&[KumaTags], "POST /v1/explain", Law::Sweeps("all policies")),
     (&[KumaTags], "POST /v1/suppose", Law::Sweeps("all policies")),
     (&[KumaTags], "page /connection", Law::Sweeps("all policies")),
     (&[KumaTargets], "POST /v1/explain (kind", Law::Sweeps("all policies")),
     (&[KumaTargets], "POST /v1/suppose (kind", Law::Sweeps("all policies")),
-    (&[Network], "POST /v1/explain", Law::Sweeps("all namespaces")),
-    (&[Network], "POST /v1/suppose", Law::Sweeps("all namespaces")),
-    (&[Network], "POST /v1/survival", Law::Sweeps("all namespaces")),
-    (&[Network], "GET /v1/objects/{kind}/{scope}/{name}/effective", Law::Sweeps("all namespaces")),
+    (&[Network], "POST /v1/explain", Law::Sweeps("all policies")),
+    (&[Network], "POST /v1/suppose", Law::Sweeps("all policies")),
+    (&[Network], "POST /v1/survival", Law::Sweeps("all policies")),
+    (&[Network], "GET /v1/objects/{kind}/{scope}/{name}/effective", Law::Sweeps("all policies")),
+    (&[Network], "page /connection", Law::Sweeps("all policies")),
     (&[KumaTags], "POST /v1/affected", Law::Sweeps("all classes of proxies")),
     (&[KumaTags], "POST /v1/diff", Law::Sweeps("all classes of proxies")),
     (&[KumaTags], "POST /v1/prove", Law::Sweeps("all classes of proxies")),
@@ -109,25 +112,6 @@ const LAWS: &[(&[System], &str, Law)] = &[
         "page /policy/{kind}/{scope}/{*name} (if deleted)",
         Law::Known(11.0),
     ),
-    (&[EnvoyGateway, Kgateway], "POST /v1/suppose", Law::Known(12.0)),
-    (&[EnvoyGateway, Kgateway], "POST /v1/why-not", Law::Known(12.0)),
-    // Phrases for policies that the answer does not name.
-    (&[Access], "POST /v1/why-not", Law::Known(9.0)),
-    (&[KumaTags], "POST /v1/why-not", Law::Known(12.0)),
-    (&[KumaTargets], "POST /v1/why-not (kind)", Law::Known(12.0)),
-    (&[Network], "POST /v1/why-not", Law::Known(9.0)),
-    (&[Access], "POST /v1/explain", Law::Known(1.7)),
-    // Namesakes are looked for in lists.
-    (&[Compliance], "GET /v1/objects/{kind}/{scope}/{name}", Law::Known(3.2)),
-    (&[Compliance], "page /object/", Law::Known(2.4)),
-    (&[Compliance], "page /edit/{sort}/{kind}/{scope}/{*name} (object)", Law::Known(1.8)),
-    (&[KumaTargets], "GET /meshes/{mesh}/dataplanes/{name}/_layout", Law::Known(10.5)),
-    (&[Network], "GET /v1/objects/{kind}/{scope}/{name}", Law::Known(7.5)),
-    (&[Network], "GET /v1/policies/{kind}/{scope}/{name}", Law::Known(9.0)),
-    (&[Network], "page /object/", Law::Known(5.0)),
-    (&[Network], "page /edit/{sort}/{kind}/{scope}/{*name} (object)", Law::Known(4.0)),
-    (&[Network], "page /edit/", Law::Known(8.5)),
-    (&[Network], "page /policy/", Law::Known(9.0)),
 ];
 
 /// The law of a case.

@@ -8,6 +8,7 @@ use upheld_model::Timestamp;
 
 use super::{find, organisations};
 use crate::comply::SCOPE;
+use crate::identity::Identity;
 use upheld_report::At;
 
 /// An object, what it is related to, and how often it violates something.
@@ -33,6 +34,13 @@ pub fn shown(snapshot: &Snapshot, written: &str, now: Timestamp) -> Option<Shown
         let object = find(comply, written).ok().or_else(|| find(comply, &listed_reference(written)?).ok())?;
         Some(ShownObject::of(snapshot, comply, object))
     };
+    organisations(snapshot).find_map(|(_, own)| found(own.at(now).comply()))
+}
+
+/// The same, by who it is: nothing else is called so.
+pub fn shown_listed(snapshot: &Snapshot, identity: &Identity, now: Timestamp) -> Option<ShownObject> {
+    let reference = listed_reference(&identity.to_string())?;
+    let found = |comply: &Comply| Some(ShownObject::of(snapshot, comply, comply.lookup(&reference).ok()?));
     organisations(snapshot).find_map(|(_, own)| found(own.at(now).comply()))
 }
 

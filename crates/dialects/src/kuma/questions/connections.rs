@@ -40,7 +40,8 @@ pub(super) fn answer(asked: &Asked<'_>, words: &Words, kind: Option<KindId>) -> 
     let layered = reports.iter().any(|report| report.family == Family::Merge);
     let mut notes = assumed;
     notes.extend(Stamps::of(snapshot).assumed().filter(|_| layered));
-    let warnings = if layered { unattached::warnings(snapshot).to_vec() } else { Vec::new() };
+    let warnings =
+        if layered && asked.depth == Depth::All { unattached::warnings(snapshot).to_vec() } else { Vec::new() };
     Ok(Answer { incomplete, notes, warnings, ..Answer::about(about, reports) }.only(question.field.as_deref()))
 }
 
@@ -79,7 +80,7 @@ fn ask(asked: &Asked<'_>, words: &Words, kind: Option<KindId>) -> Result<Grouped
         None => kinds_for(snapshot, &connection),
     };
     let made_up = MadeUp::of(snapshot, &mut lookup, &connection);
-    let skipped = asked.options.skipped;
+    let skipped = &asked.options.skipped;
     let query = Query { snapshot, lookup: &lookup, connection: &connection, depth: asked.depth, skipped };
     let layers = Layers::new(snapshot, &lookup, &connection, kind, identity, &made_up);
     let layers = layers.requesting_this(words.request.as_ref()).with_depth(asked.depth).listing(skipped).groups();
@@ -188,7 +189,7 @@ struct Query<'a> {
     lookup: &'a Lookup<'a>,
     connection: &'a Connection,
     depth: Depth,
-    skipped: Skipped,
+    skipped: &'a Skipped,
 }
 
 impl Query<'_> {

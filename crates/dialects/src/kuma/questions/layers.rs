@@ -54,8 +54,8 @@ pub(crate) struct Layers<'a> {
     made_up: &'a MadeUp,
     /// The request that is made, if one was described.
     request: Option<&'a HttpRequest>,
-    /// How many policies that do not match are listed.
-    skipped: Skipped,
+    /// Which policies that do not match are listed.
+    skipped: &'a Skipped,
     /// How much is wanted.
     depth: Depth,
 }
@@ -84,7 +84,7 @@ impl<'a> Layers<'a> {
             identity,
             made_up,
             request: None,
-            skipped: Skipped::default(),
+            skipped: &Skipped::NONE,
             depth: Depth::All,
         }
     }
@@ -94,8 +94,8 @@ impl<'a> Layers<'a> {
         Self { request, ..self }
     }
 
-    /// With so many of the policies that do not match in each report.
-    pub(crate) fn listing(self, skipped: Skipped) -> Self {
+    /// With some of the policies that do not match in each report.
+    pub(crate) fn listing(self, skipped: &'a Skipped) -> Self {
         Self { skipped, ..self }
     }
 

@@ -10,6 +10,7 @@ use crate::ask::EntryId;
 use crate::decide::rule::{Rule, Set};
 use crate::decide::value::{Algorithm, Effect, Rank};
 use crate::order::number;
+use crate::work;
 
 impl Decide {
     /// The policies in the order of evaluation, which is that of their numbers.
@@ -25,6 +26,12 @@ impl Decide {
     /// The policy in a slot.
     pub(super) fn in_slot(&self, slot: u32) -> Option<&Rule> {
         self.policies.get(slot as usize)?.rule.as_deref()
+    }
+
+    /// The policies of a name.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = EntryId> {
+        work::steps(self.rules().len() as u64);
+        self.rules().iter().enumerate().filter(move |(_, rule)| rule.name == name).map(|(place, _)| EntryId::new(place))
     }
 
     /// How the outermost set combines.

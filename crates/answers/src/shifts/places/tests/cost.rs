@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 use upheld_engine::work::Work;
 use upheld_loader::load::Loaded;
+use upheld_report::Depth;
 
 use super::{options, read};
 use crate::lint::LintWanted;
@@ -110,7 +111,7 @@ fn p4_an_answer_about_gateways_tells_no_more_among_many() {
         let (loaded, options) = (read(&gateways(count)), options());
         let world = World::new(&loaded.snapshot, &options);
         let words = Words { what: Some("HTTPRoute/r7".to_owned()), ..Words::default() };
-        world.answer(&world.question(&words).expect("is a question")).expect("is answered").warnings
+        world.answer_to(&world.question(&words).expect("is a question"), Depth::All).expect("is answered").warnings
     };
     assert_eq!(told(MANY).len(), told(FEW).len());
 }

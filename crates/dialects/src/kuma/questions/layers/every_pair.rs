@@ -5,14 +5,15 @@
 //! caller. So each class is asked about as many sorts of others as its own few policies tell apart, and not about all that some policy
 //! somewhere tells apart. A cell is what both halves come to.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
 
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use upheld_engine::merge::{
     About, Abouts, AdmitScratch, CallerFact, Classes, Entry, ResolvedReach, Subject, Target, chain,
 };
-use upheld_engine::partition::CellTable;
+use upheld_engine::partition::{CellRows, CellTable};
 use upheld_engine::{Granularity, PolicyId, work};
 use upheld_model::{Facet, Object, Sym, TagSet};
 use upheld_report::{Weighed, each_once};
@@ -67,9 +68,19 @@ impl Ends {
 
 const NOWHERE: usize = usize::MAX;
 
-/// One half of all pairs of a class: for each class of others its cell, and what each cell comes to.
+/// What a class of callers does when it calls: the cells of those who are called, and what each cell comes to.
 #[derive(Default)]
-struct Row {
+struct Outgoing {
+    /// By the sort of those who are called.
+    usual: Vec<Option<usize>>,
+    /// Classes that are told apart from all others of their sort.
+    others: BTreeMap<usize, usize>,
+    halves: Vec<Half>,
+}
+
+/// What a class of those who are called does: for each class of callers its cell, and what each cell comes to.
+#[derive(Default)]
+struct Incoming {
     cells: Vec<usize>,
     halves: Vec<Half>,
 }
@@ -118,11 +129,11 @@ impl Layers<'_> {
         };
         let work = work::here();
         let outgoing = (0..subjects.len()).into_par_iter().map(|class| work.during(|| outgoing_of(class)));
-        let outgoing: Vec<Row> = outgoing.collect();
+        let outgoing: Vec<Outgoing> = outgoing.collect();
         let incoming = entrances.cells().into_par_iter().map(|class| work.during(|| incoming_of(class)));
-        let incoming: Vec<Row> = incoming.collect();
+        let incoming: Vec<Incoming> = incoming.collect();
 
-        let (rows, cells) = together_all(&from, &to, &outgoing, &incoming);
+        let (rows, cells) = together_all(&from, &to, &destinations, (&outgoing, &incoming));
         let name = |member: &Member| self.proxy(member).map(|proxy| proxy.name);
         let callers = sources.iter().filter_map(name).zip(from.of_each).collect();
         let called = called.iter().map(|member| member.label.clone()).zip(to.of_each).collect();
@@ -130,29 +141,30 @@ impl Layers<'_> {
     }
 
     /// What a caller does, for all that it could call.
-    fn outgoing(&self, source: &Member, called: &[Member], destinations: &Destinations) -> Row {
-        let Some(proxy) = self.proxy(source) else { return Row::default() };
-        work::steps(destinations.all.len() as u64);
+    fn outgoing(&self, source: &Member, called: &[Member], destinations: &Destinations) -> Outgoing {
+        let Some(proxy) = self.proxy(source) else { return Outgoing::default() };
         let entries = self.entries_for(proxy, &OUTGOING);
         let mut abouts = Abouts::of_entries(entries.iter().copied());
         let touched = destinations.named_by(&entries);
-        let mut table: CellTable<Sort, usize> = CellTable::default();
-        let cells = destinations.all.iter().enumerate().map(|(number, destination)| {
-            let sort = if touched.contains(&number) {
-                Sort::Named(destination.seen(&mut abouts))
-            } else {
-                Sort::Other(destination.targets.len(), destination.service.is_some())
-            };
-            table.add(sort, destination.first)
+        work::steps((destinations.of_sort.len() + touched.len()) as u64);
+        let mut table: CellTable<Seen, usize> = CellTable::default();
+        let destination = |number: &usize| Some((*number, destinations.all.get(*number)?));
+        let usual = destinations.of_sort.iter().enumerate().map(|(sort, members)| {
+            let (_, first) = members.iter().find(|number| !touched.contains(number)).and_then(destination)?;
+            Some(table.add(Seen::Unnamed(sort), first.first))
         });
-        let cells = cells.collect();
+        let usual = usual.collect();
+        let others = touched.iter().filter_map(destination).map(|(number, destination)| {
+            (number, table.add(Seen::Named(destination.seen(&mut abouts)), destination.first))
+        });
+        let others = others.collect();
         let first = |cell: usize| table.first(cell).and_then(|number| called.get(*number));
         let halves = table.cells().map(|cell| first(cell).map(|to| Half::of(&self.calling(proxy, source, to))));
-        Row { cells, halves: halves.map(Option::unwrap_or_default).collect() }
+        Outgoing { usual, others, halves: halves.map(Option::unwrap_or_default).collect() }
     }
 
     /// What somebody does who is called, for all who could call.
-    fn incoming_row(&self, member: &Member, passing: Option<&Passing>, clients: &Clients<'_, '_>) -> Row {
+    fn incoming_row(&self, member: &Member, passing: Option<&Passing>, clients: &Clients<'_, '_>) -> Incoming {
         work::steps(clients.all.len() as u64);
         let mut table: CellTable<Option<SeenClient>, usize> = CellTable::default();
         let halves = |table: &CellTable<Option<SeenClient>, usize>, half: &dyn Fn(&Caller<'_>) -> Half| {
@@ -175,15 +187,15 @@ impl Layers<'_> {
                 let cells = cells.collect();
                 let half =
                     |caller: &Caller<'_>| Half::of(&self.called(object, part, &caller.seen(&named), &member.label));
-                Row { cells, halves: halves(&table, &half) }
+                Incoming { cells, halves: halves(&table, &half) }
             }
             (None, Some(passing)) => {
                 let cells =
                     (0..clients.all.len()).map(|number| table.add(Some((number, Vec::new())), number)).collect();
                 let half = |caller: &Caller<'_>| Half::of(&self.leaving(passing, caller, member));
-                Row { cells, halves: halves(&table, &half) }
+                Incoming { cells, halves: halves(&table, &half) }
             }
-            (None, None) => Row::default(),
+            (None, None) => Incoming::default(),
         }
     }
 
@@ -203,11 +215,11 @@ impl Layers<'_> {
 
 /// How somebody who calls sees somebody who is called.
 #[derive(PartialEq, Eq, Hash)]
-enum Sort {
+enum Seen {
     /// A policy that it has names it.
     Named(SeenCalled),
-    /// None does: so many resources lead to it, and it may be a service.
-    Other(usize, bool),
+    /// None does, and it is of this sort.
+    Unnamed(usize),
 }
 
 /// All that can be called, in classes that no policy anywhere tells apart.
@@ -215,6 +227,10 @@ struct Destinations {
     all: Vec<Destination>,
     /// The class of each.
     of_each: Vec<usize>,
+    /// The sort of each class, and the classes of each sort: so many resources lead to them, and they may be services. Who names none of them
+    /// in particular sees no more of them.
+    sorts: Vec<usize>,
+    of_sort: Vec<Vec<usize>>,
     /// Classes by what names them: a target that leads to them, or their service. What surrounds all of them names none in particular.
     by_target: FxHashMap<Target, Vec<usize>>,
     by_tag: FxHashMap<(Sym, Sym), Vec<usize>>,
@@ -242,6 +258,8 @@ impl Destinations {
         let mut abouts = Abouts::new(layers.merges());
         let mut table: CellTable<SeenCalled, ()> = CellTable::default();
         let (mut all, mut of_each) = (Vec::new(), Vec::new());
+        let (mut sorts, mut of_sort) = (Vec::new(), Vec::<Vec<usize>>::new());
+        let mut known_sorts: CellTable<(usize, bool), ()> = CellTable::default();
         let (mut by_target, mut by_tag) =
             (FxHashMap::<_, Vec<usize>>::default(), FxHashMap::<_, Vec<usize>>::default());
         let surroundings = layers.rules.first().map(super::Rules::surroundings);
@@ -254,6 +272,10 @@ impl Destinations {
             if class < all.len() {
                 continue;
             }
+            let sort = known_sorts.add((destination.targets.len(), destination.service.is_some()), ());
+            of_sort.resize(known_sorts.len(), Vec::new());
+            of_sort.get_mut(sort).into_iter().for_each(|members| members.push(class));
+            sorts.push(sort);
             for target in destination.targets.iter().flatten().filter(|target| around(**target) != Some(**target)) {
                 by_target.entry(*target).or_default().push(class);
             }
@@ -263,12 +285,12 @@ impl Destinations {
             }
             all.push(destination);
         }
-        Self { all, of_each, by_target, by_tag }
+        Self { all, of_each, sorts, of_sort, by_target, by_tag }
     }
 
     /// Those that some entries name.
-    fn named_by(&self, entries: &[&Entry]) -> FxHashSet<usize> {
-        let mut found = FxHashSet::default();
+    fn named_by(&self, entries: &[&Entry]) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
         for entry in entries {
             match &entry.reach {
                 ResolvedReach::Objects(_, targets) => {
@@ -354,41 +376,58 @@ impl FactsSeen {
 }
 
 /// Both halves of all pairs: cells by class of callers, then by class of those called, and what each cell comes to.
-fn together_all(from: &Ends, to: &Ends, outgoing: &[Row], incoming: &[Row]) -> (Vec<Vec<u32>>, Vec<LayeredStanding>) {
-    // Halves of all rows have numbers of their own.
-    let starts = |rows: &[Row]| -> Vec<usize> {
-        let mut next = 0;
-        let start = |row: &Row| {
-            next += row.halves.len();
-            next - row.halves.len()
-        };
-        rows.iter().map(start).collect()
-    };
-    let half_of = |rows: &[Row], starts: &[usize], row: usize, column: usize| {
-        let cell = rows.get(row)?.cells.get(column)?;
-        Some(starts.get(row)? + cell)
-    };
-    let (out_starts, in_starts) = (starts(outgoing), starts(incoming));
-    let [out_halves, in_halves]: [Vec<&Half>; 2] =
-        [outgoing, incoming].map(|rows| rows.iter().flat_map(|row| &row.halves).collect());
+fn together_all(
+    from: &Ends,
+    to: &Ends,
+    destinations: &Destinations,
+    (outgoing, incoming): (&[Outgoing], &[Incoming]),
+) -> (CellRows, Vec<LayeredStanding>) {
+    let (out_starts, out_halves) = numbered(outgoing.iter().map(|row| row.halves.as_slice()));
+    let (in_starts, in_halves) = numbered(incoming.iter().map(|row| row.halves.as_slice()));
+    // Those who are called and are of one sort for all who call, where none of them is named.
+    let mut columns: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    let mut sorts: CellTable<(Option<usize>, usize), (Option<usize>, usize)> = CellTable::default();
+    let sort_of = to.keys.iter().enumerate().map(|(column, (named, entrance))| {
+        columns.entry(*named).or_default().push(column);
+        let sort = (destinations.sorts.get(*named).copied(), *entrance);
+        sorts.add(sort, sort)
+    });
+    let sort_of = sort_of.collect();
     let mut known: FxHashMap<(Option<usize>, Option<usize>), u32> = FxHashMap::default();
     let mut cells = Vec::new();
-    let mut row_of = |(subject, client): &(usize, usize)| -> Vec<u32> {
-        work::steps(to.keys.len() as u64);
-        let cell = |(named, entrance): &(usize, usize)| {
-            let out = half_of(outgoing, &out_starts, *subject, *named);
-            let comes = half_of(incoming, &in_starts, *entrance, *client);
+    let mut rows = CellRows::new(sort_of);
+    for (subject, client) in &from.keys {
+        let out = |cell: usize| Some(out_starts.get(*subject)? + cell);
+        let comes = |entrance: usize| Some(in_starts.get(entrance)? + incoming.get(entrance)?.cells.get(*client)?);
+        let row = outgoing.get(*subject);
+        let usual = |sort: usize| {
+            let (sort, entrance) = sorts.first(sort).copied().unwrap_or((None, NOWHERE));
+            (row.and_then(|row| out(row.usual.get(sort?).copied().flatten()?)), comes(entrance))
+        };
+        let apart = row.iter().flat_map(|row| &row.others).flat_map(|(named, cell)| {
+            let columns = columns.get(named).into_iter().flatten();
+            columns.filter_map(|column| Some((*column, (out(*cell), comes(to.keys.get(*column)?.1)))))
+        });
+        rows.add(usual, apart.collect(), |(out, comes)| {
             *known.entry((out, comes)).or_insert_with(|| {
                 let out = out.and_then(|out| out_halves.get(out));
                 let comes = comes.and_then(|comes| in_halves.get(comes));
                 cells.push(together([out.copied(), comes.copied()]));
                 u32::try_from(cells.len() - 1).unwrap_or(u32::MAX)
             })
-        };
-        to.keys.iter().map(cell).collect()
-    };
-    let rows = from.keys.iter().map(&mut row_of).collect();
+        });
+    }
     (rows, cells)
+}
+
+/// Halves of all rows, and the number of the first of each row.
+fn numbered<'h>(rows: impl Iterator<Item = &'h [Half]>) -> (Vec<usize>, Vec<&'h Half>) {
+    let mut all: Vec<&Half> = Vec::new();
+    let start = |halves: &'h [Half]| {
+        all.extend(halves);
+        all.len() - halves.len()
+    };
+    (rows.map(start).collect(), all)
 }
 
 /// What one half comes to.
