@@ -54,10 +54,10 @@ impl Cost {
     }
 
     fn parts(self) -> [(Part, u64, u64); PARTS] {
-        // What a few more may be: of tasks that go on beside, of lists that double, of digits.
+        // What a few more may be: of tasks that go on beside, of buffers of connections that end a moment later, of lists that double, of digits.
         [
             (Part::Allocations, self.allocations, 200),
-            (Part::Kept, self.kept, 1 << 15),
+            (Part::Kept, self.kept, 1 << 17),
             (Part::Steps, self.steps, 20),
             (Part::Documents, self.documents, 2),
             (Part::Bytes, self.bytes, 300),
