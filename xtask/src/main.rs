@@ -227,14 +227,22 @@ fn format() -> bool {
 }
 
 fn lint() -> bool {
-    // What is built without a feature must not rot.
-    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
-        && cargo(&["clippy", "-p", "upheld", "--no-default-features", "--", "-D", "warnings"])
-        && cargo(&["clippy", "-p", "upheld", "--no-default-features", "--features", "cli", "--", "-D", "warnings"])
+    let looks: [&[&str]; 4] = [
+        &["--workspace", "--all-targets"],
+        // What is built without a feature must not rot. With the targets of tests, the crates below are those of the look before.
+        &["--workspace", "--no-default-features", "--lib", "--bins", "--examples"],
+        // Without the features that tests add: the program as it is shipped, and as `cargo demo` builds it.
+        &["-p", "upheld"],
+        &["-p", "upheld", "--no-default-features", "--features", "cli"],
+    ];
+    looks.iter().all(|look| cargo(&[&["clippy"], *look, &["--", "-D", "warnings"]].concat()))
 }
 
 fn doc() -> bool {
-    let arguments = ["doc", "--workspace", "--no-deps", "--document-private-items"];
+    // With the targets of tests, cargo chooses the features that it chose for lints: nothing is checked a second time.
+    let programs = ["bench", "conformance", "embed", "xtask"].iter().flat_map(|program| ["--bin", program]);
+    let arguments = ["doc", "--workspace", "--no-deps", "--document-private-items", "--lib", "--examples"];
+    let arguments: Vec<&str> = arguments.into_iter().chain(programs).collect();
     let mut command = cargo_command(&arguments);
     command.env("RUSTDOCFLAGS", "-D warnings");
     run(command, &format!("cargo {}", arguments.join(" ")))

@@ -1,11 +1,11 @@
 //! Every proxy and every service of a mesh, and how often each policy counts.
 
+mod cells;
 mod document;
 mod layered;
 mod of_one;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::hash::Hash;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -22,6 +22,7 @@ use upheld_engine::{
 };
 use upheld_model::{Diagnostic, Side, Sym};
 
+pub use self::cells::{Cell, PairCells};
 pub(crate) use self::layered::layered;
 pub(crate) use self::of_one::{ends_of_policy, tally_of};
 use crate::progress::Progress;
@@ -78,21 +79,6 @@ pub struct Standing {
     pub policies: Vec<PolicyId>,
     /// Whether the connection may be made, if the kind says so.
     pub granted: Option<bool>,
-}
-
-/// Pairs with one answer: callers who get the same answers everywhere, and called ones of whom everybody gets the same.
-#[derive(Clone, Debug)]
-pub struct Cell<'p> {
-    /// The first of those who call.
-    pub from: Sym,
-    /// How many call.
-    pub proxies: usize,
-    /// The first of those called.
-    pub to: &'p str,
-    /// How many are called.
-    pub destinations: usize,
-    /// Who stands.
-    pub standing: Standing,
 }
 
 /// How often a policy counts.
@@ -196,44 +182,33 @@ impl Pairs {
         })
     }
 
-    /// All pairs in cells, by the first caller and the first that is called.
-    pub fn cells(&self) -> Vec<Cell<'_>> {
-        let classes = self.destination_of.iter().max().map_or(0, |last| last + 1);
-        let rows: Vec<Vec<Standing>> =
-            self.rows.iter().map(|row| (0..classes).map(|to| self.standing(row, to)).collect()).collect();
-        let sources = alike(&self.source_of, &self.proxies, |class| rows.get(class));
-        let column = |class: usize| {
-            let rows = sources.iter().filter_map(|(_, source, _)| rows.get(*source));
-            Some(rows.filter_map(|row| row.get(class)).collect::<Vec<_>>())
-        };
-        let destinations = alike(&self.destination_of, &self.destinations, column);
-        let mut cells = Vec::new();
-        for (from, source, proxies) in sources {
-            for (to, destination, called) in &destinations {
-                let standing = rows.get(source).and_then(|row| row.get(*destination)).cloned().unwrap_or_default();
-                cells.push(Cell { from: *from, proxies, to, destinations: *called, standing });
-            }
-        }
-        cells
-    }
-
     fn standing(&self, row: &Row, to: usize) -> Standing {
         self.granting(self.at(row, to))
     }
 
     fn at(&self, row: &Row, to: usize) -> Standing {
-        match row {
-            Row::One(row) => Standing { policies: row.get(to).copied().flatten().into_iter().collect(), granted: None },
-            Row::Granting(row) => {
-                let (policy, granted) = row.get(to).copied().unwrap_or((None, false));
-                Standing { policies: policy.into_iter().collect(), granted: Some(granted) }
-            }
-            Row::All(row) => Standing { policies: row.get(to).cloned().unwrap_or_default(), granted: None },
-            Row::Layered(row) => {
-                let standing = self.cells.cell(*row, to).and_then(|cell| self.layered.get(cell as usize));
-                standing.cloned().unwrap_or_default()
-            }
-        }
+        let granted = match row {
+            Row::Granting(row) => Some(row.get(to).is_some_and(|(_, granted)| *granted)),
+            Row::Layered(row) => self.layered_at(*row, to).and_then(|standing| standing.granted),
+            Row::One(_) | Row::All(_) => None,
+        };
+        Standing { policies: self.policies(row, to).to_vec(), granted }
+    }
+
+    /// What a cell of layers comes to.
+    fn layered_at(&self, row: usize, to: usize) -> Option<&Standing> {
+        self.layered.get(self.cells.cell(row, to)? as usize)
+    }
+
+    /// The policies that count.
+    fn policies<'r>(&'r self, row: &'r Row, to: usize) -> &'r [PolicyId] {
+        let policies = match row {
+            Row::One(row) => row.get(to).map(Option::as_slice),
+            Row::Granting(row) => row.get(to).map(|(policy, _)| policy.as_slice()),
+            Row::All(row) => row.get(to).map(Vec::as_slice),
+            Row::Layered(row) => self.layered_at(*row, to).map(|standing| standing.policies.as_slice()),
+        };
+        policies.unwrap_or_default()
     }
 
     fn granting(&self, mut standing: Standing) -> Standing {
@@ -284,6 +259,11 @@ impl Pairs {
         if !self.layered.is_empty() {
             return (self.cells.each(), self.layered.clone());
         }
+        self.by_standing()
+    }
+
+    /// The same, with one number for all who have the same standing.
+    fn by_standing(&self) -> (Vec<Vec<u32>>, Vec<Standing>) {
         let (mut standings, mut known) = (Vec::new(), HashMap::new());
         let cells = self.standings(&mut |standing| {
             *known.entry(standing).or_insert_with_key(|standing: &Standing| {
@@ -321,9 +301,9 @@ impl Pairs {
         for (row, callers) in self.rows.iter().zip(sources) {
             let mut in_row: BTreeSet<Option<PolicyId>> = BTreeSet::new();
             for (class, called) in destinations.iter().enumerate() {
-                let Standing { policies, .. } = self.at(row, class);
+                let policies = self.policies(row, class);
                 let default = policies.is_empty().then_some(None);
-                for policy in policies.into_iter().map(Some).chain(default) {
+                for policy in policies.iter().copied().map(Some).chain(default) {
                     let (tally, reached) = tallies.entry(policy).or_default();
                     tally.pairs += callers * called;
                     if in_row.insert(policy) {
@@ -348,29 +328,6 @@ impl Pairs {
     pub(crate) fn none(&self) -> Tally {
         Tally { of: self.count(), resolve_all: self.resolve == Resolve::All, ..Tally::default() }
     }
-}
-
-/// Members of classes with equal answers together: the first of them, its class, and how many they are.
-fn alike<'m, M, K: Eq + Hash>(
-    class_of: &[usize],
-    members: &'m [M],
-    answers: impl Fn(usize) -> Option<K>,
-) -> Vec<(&'m M, usize, usize)> {
-    let mut found: Vec<(&M, usize, usize)> = Vec::new();
-    let mut place_of: HashMap<usize, usize> = HashMap::new();
-    let mut known: HashMap<Option<K>, usize> = HashMap::new();
-    for (class, member) in class_of.iter().zip(members) {
-        let place = *place_of.entry(*class).or_insert_with(|| {
-            *known.entry(answers(*class)).or_insert_with(|| {
-                found.push((member, *class, 0));
-                found.len() - 1
-            })
-        });
-        if let Some((_, _, count)) = found.get_mut(place) {
-            *count += 1;
-        }
-    }
-    found
 }
 
 /// How many members each class has.

@@ -85,6 +85,10 @@ impl Dialect for Access {
         &[Builtin { name: "builtin:access.yaml", text: include_str!("access/kinds/access.yaml") }]
     }
 
+    fn editions(&self) -> &'static [&'static str] {
+        &["access/strict", "access/xacml", "access/compat"]
+    }
+
     fn default_editions(&self) -> &'static [&'static str] {
         &[DEFAULT_SEMANTICS]
     }

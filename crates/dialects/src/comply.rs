@@ -82,6 +82,10 @@ impl Dialect for Compliance {
         ]
     }
 
+    fn editions(&self) -> &'static [&'static str] {
+        &["meshstack/classic", "meshstack/current", "upheld/tags"]
+    }
+
     fn default_editions(&self) -> &'static [&'static str] {
         &[DEFAULT_SEMANTICS, TAG_SEMANTICS]
     }

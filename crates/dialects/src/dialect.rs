@@ -69,6 +69,9 @@ pub trait Dialect: Inventory + Debug + Sync {
         &[]
     }
 
+    /// The editions that its kinds belong to.
+    fn editions(&self) -> &'static [&'static str];
+
     /// The editions in force where nobody names another.
     fn default_editions(&self) -> &'static [&'static str];
 
@@ -297,6 +300,11 @@ pub struct Builtin {
 /// The built-in kinds of all dialects.
 pub fn builtin() -> impl Iterator<Item = &'static Builtin> {
     dialects().flat_map(Dialect::kinds)
+}
+
+/// The editions that built-in kinds belong to, by name.
+pub fn editions() -> BTreeSet<&'static str> {
+    dialects().flat_map(Dialect::editions).copied().collect()
 }
 
 /// The editions in force where nobody names others.

@@ -76,6 +76,10 @@ impl Dialect for GatewayApi {
         ]
     }
 
+    fn editions(&self) -> &'static [&'static str] {
+        &["kgateway/2026", "kgateway/ep-11268", "envoy-gateway"]
+    }
+
     fn default_editions(&self) -> &'static [&'static str] {
         &[kgateway::DEFAULT_SEMANTICS, envoy_gateway::DEFAULT_SEMANTICS]
     }

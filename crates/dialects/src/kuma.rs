@@ -111,6 +111,10 @@ impl Dialect for Kuma {
         &[Builtin { name: "builtin:kuma.schemas.yaml", text: include_str!("kuma/schemas/policies.yaml") }]
     }
 
+    fn editions(&self) -> &'static [&'static str] {
+        &["kuma/0.3", "kuma/0.4", "kuma/2", "kuma/2-cliques", "kuma/3"]
+    }
+
     fn default_editions(&self) -> &'static [&'static str] {
         &DEFAULT_SEMANTICS
     }

@@ -35,7 +35,7 @@ pub mod select_policy;
 pub mod shape;
 
 pub use changed::changed;
-pub use dialect::{Builtin, Dialect, builtin, default_editions, dialects, natives};
+pub use dialect::{Builtin, Dialect, builtin, default_editions, dialects, editions, natives};
 pub use identity::{Identities, Identity, Nameless};
 pub use question::{Asked, Question, Refused, Thing};
 pub use recognise::{Reading, Recognised, SetAside, recognise, recognise_with};

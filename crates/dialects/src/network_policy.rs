@@ -49,6 +49,10 @@ impl Dialect for NetworkPolicy {
         }]
     }
 
+    fn editions(&self) -> &'static [&'static str] {
+        &[SEMANTICS]
+    }
+
     fn default_editions(&self) -> &'static [&'static str] {
         &[SEMANTICS]
     }

@@ -32,8 +32,6 @@ pub struct Loaded {
     pub set_aside: Arc<SetAside>,
     /// Files that were left out because they are not ours.
     pub left_aside: Arc<LeftAside>,
-    /// Editions that some kind belongs to.
-    pub editions: Arc<[String]>,
     choices: Arc<Choices>,
     /// Where documents stand that nobody wrote.
     implied: SourceId,
@@ -218,10 +216,8 @@ impl Choices {
                     dialect.complete(snapshot, other_editions.clone(), &self.settings)
                 };
                 let snapshot = dialects().fold(snapshot.keeping_all(companions), complete);
-                let (editions, set_aside) = (editions.into(), Arc::new(set_aside));
-                let (choices, warnings) = (Arc::clone(&self), diagnostics);
-                let left_aside = Arc::default();
-                Ok(Loaded { snapshot, warnings, set_aside, left_aside, editions, choices, implied, about_texts })
+                let (choices, warnings, set_aside) = (Arc::clone(&self), diagnostics, Arc::new(set_aside));
+                Ok(Loaded { snapshot, warnings, set_aside, left_aside: Arc::default(), choices, implied, about_texts })
             }
             Err((files, problems)) => {
                 diagnostics.extend(problems);

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
 use upheld_loader::{Format as TextFormat, Input};
 use upheld_model::{Diagnostic, Fault, Files};
 
-use crate::cli::{Cli, Common};
+use crate::cli::{self, Common};
 use crate::commands::{Session, say};
 use crate::config::{Setting, Settings};
 use crate::exit::Exit;
@@ -67,7 +66,7 @@ pub(crate) fn run(session: &Session<'_>, write: Option<&Path>) -> Exit {
         say_text(text!("\n{}\n", paint(HEADING, &format!("{number}. {title}"))));
         say_text(text!("$ {} {} -f {}\n\n", program, arguments, NAME));
         let words = std::iter::once("upheld").chain(arguments.split_whitespace());
-        match Cli::try_parse_from(words) {
+        match cli::parse(words) {
             Ok(cli) => demo.run(&cli.command),
             Err(error) => {
                 print_usage(&error);

@@ -32,7 +32,7 @@ impl From<Exit> for ExitCode {
 }
 
 /// Prints what the argument parser has to say: help and version go to standard output and are fine.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn usage(error: &clap::Error) -> Exit {
     print_usage(error);
-    if error.use_stderr() { Exit::Failed.into() } else { Exit::Yes.into() }
+    if error.use_stderr() { Exit::Failed } else { Exit::Yes }
 }

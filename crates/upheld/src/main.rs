@@ -27,11 +27,10 @@ use upheld_answers::report;
 
 fn main() -> ExitCode {
     clap_complete::env::CompleteEnv::with_factory(cli::command).complete();
-    let cli = match cli::parse() {
-        Ok(cli) => cli,
-        Err(error) => return exit::usage(&error),
+    let exit = match cli::parse(std::env::args_os()) {
+        Ok(cli) => commands::run(&cli),
+        Err(told) => exit::usage(&told),
     };
-    let exit = commands::run(&cli);
     cost::keep();
     if render::writing_failed() { exit::Exit::Failed.into() } else { exit.into() }
 }

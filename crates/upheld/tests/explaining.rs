@@ -136,7 +136,7 @@ fn p8_an_explanation_costs_what_it_shows_and_not_what_there_is() -> Result<(), P
     for world in &WORLDS {
         for skipped in [Skipped::default(), Skipped::AtMost(0)] {
             // There are more than 64 policies, the number of those that changes of a request are looked for in.
-            let (few, many) = (explained(world, 100, skipped)?, explained(world, 1_000, skipped)?);
+            let (few, many) = (explained(world, 100, skipped.clone())?, explained(world, 1_000, skipped.clone())?);
             let has_grown = |few: u64, many: u64| many * 2 > few * 3;
             let told = format!(
                 "{} {skipped:?}: {} → {} allocations of {} → {} bytes, {} → {} bytes of answer",

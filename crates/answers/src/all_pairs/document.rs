@@ -44,13 +44,13 @@ impl AllPairs<'_> {
             })
             .collect();
         let cells = table.cells();
-        let listed: Vec<Json> = cells.iter().take(MOST_CELLS).map(|cell| self.cell(cell)).collect();
+        let listed: Vec<Json> = cells.each().take(MOST_CELLS).map(|cell| self.cell(&cell)).collect();
         let mut summary = json!({
             "mesh": self.snapshot.text(table.mesh), "proxies": table.proxies.len(),
             "destinations": table.destinations.len(), "classes": table.rows.len(), "pairs": table.count(),
             "policies": policies, "cells": listed,
         });
-        if let (Some(more @ 1..), Some(summary)) = (cells.len().checked_sub(MOST_CELLS), summary.as_object_mut()) {
+        if let (Some(more @ 1..), Some(summary)) = (cells.count().checked_sub(MOST_CELLS), summary.as_object_mut()) {
             summary.insert("cellsNotListed".to_owned(), json!(more));
         }
         summary

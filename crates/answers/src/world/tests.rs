@@ -9,6 +9,7 @@ use upheld_loader::{Format, Input};
 use upheld_model::{Diagnostic, Fault, Timestamp};
 
 use super::*;
+use crate::all_pairs::Cell;
 use crate::compliance::{ChangeRequest, Changes, WaiverQuestion};
 use crate::formats::audit::{Beside, Format as Text};
 use crate::report::TestState;
@@ -168,7 +169,8 @@ spec: {targetRef: {kind: MeshSubset, tags: {cloud: aws}}, to: [{targetRef: {kind
     for kind in ["TrafficLog", "MeshTimeout"] {
         let all = World::new(&loaded.snapshot, &options).all_pairs(kind, &()).expect("is answered");
         let [pairs] = all.meshes.as_slice() else { panic!("one mesh") };
-        let cells = pairs.cells();
+        let cells: Vec<Cell<'_>> = pairs.cells().each().collect();
+        assert_eq!(cells.len(), pairs.cells().count(), "{kind}");
         assert_eq!(cells.iter().map(|cell| cell.proxies * cell.destinations).sum::<usize>(), pairs.count(), "{kind}");
         assert!(cells.len() < pairs.count(), "{kind}: web-1 and web-2 are alike");
         for cell in &cells {

@@ -74,7 +74,6 @@ impl Loaded {
             warnings,
             set_aside: Arc::new(set_aside),
             left_aside: Arc::clone(&self.left_aside),
-            editions: Arc::clone(&self.editions),
             choices: Arc::clone(&self.choices),
             implied: self.implied,
             about_texts: about_texts.as_slice().to_vec(),

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use upheld_dialects::{builtin, editions, recognise};
 use upheld_loader::{Format, Input, read};
 use upheld_model::{Fault, SourceId};
 use upheld_syntax::limits;
@@ -66,4 +67,11 @@ fn a_file_that_is_too_large_is_not_read() {
     assert_eq!(problems.as_slice()[0].fault, Fault::Limit);
     assert_eq!(problems.as_slice()[0].message, "`large.yaml` is larger than 256 MiB");
     assert_eq!(files.iter().count(), 1);
+}
+
+#[test]
+fn dialects_name_the_editions_of_their_kinds() {
+    let kinds = builtin().map(|document| Input::text(document.name, Format::Yaml, document.text));
+    let (files, _) = read(kinds.collect());
+    assert_eq!(recognise(&files, &[]).editions, Vec::from_iter(editions()));
 }

@@ -47,7 +47,7 @@ fn print(session: &Session<'_>, snapshot: &Snapshot, all: &AllPairs<'_>) {
             let columns = [("MESH", Align::Left), ("FROM", Align::Left), ("TO", Align::Left), ("POLICY", Align::Left)];
             let mut rows = Table::new(&columns);
             for table in tables {
-                for cell in table.cells() {
+                for cell in table.cells().each() {
                     let refused = cell.standing.granted == Some(false) && !cell.standing.policies.is_empty();
                     let denied = if refused { " (does not grant it)" } else { "" };
                     let policies = all.names(&cell.standing).join(", ") + denied;

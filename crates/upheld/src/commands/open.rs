@@ -4,13 +4,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use clap::Parser;
 use upheld_pages::Address;
 use upheld_server::{Config, Running};
 
 use super::serve::{config, served, until_stopped};
 use super::{Session, refuse, say};
-use crate::cli::{Cli, Explain, Open, Serve};
+use crate::cli::{self, Cli, Explain, Open, Serve};
 use crate::config::Settings;
 use crate::demo;
 use crate::exit::Exit;
@@ -64,9 +63,7 @@ enum Shown {
 
 fn opened(session: &Session<'_>, files: Vec<PathBuf>, page: &str, shown: Shown) -> Exit {
     // As `serve` without a word of its own: nothing is kept, and nobody else can reach it.
-    let Ok(Cli { command: crate::cli::Command::Serve(serve), .. }) =
-        Cli::try_parse_from(["upheld", "serve", "--ephemeral"])
-    else {
+    let Ok(Cli { command: cli::Command::Serve(serve), .. }) = cli::parse(["upheld", "serve", "--ephemeral"]) else {
         return Exit::Failed;
     };
     let serve = Serve { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..*serve };

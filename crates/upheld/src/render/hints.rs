@@ -73,8 +73,6 @@ fn is_reading(command: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
@@ -100,7 +98,7 @@ mod tests {
 
     #[test]
     fn every_command_of_the_list_is_one() {
-        let cli = crate::cli::Cli::command();
+        let cli = crate::cli::command();
         let names: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
         for name in READING {
             assert!(names.contains(&name) || (name == "verify" && !cfg!(feature = "server")), "{name}: {names:?}");

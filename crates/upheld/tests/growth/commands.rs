@@ -157,7 +157,9 @@ pub(crate) fn costs(system: System, size: usize, of: &str, refused: &mut Vec<Str
         let figures = fs::read_to_string(&file).unwrap_or_default();
         let mut figures = figures.split_whitespace().map(|figure| figure.parse().unwrap());
         let mut next = || figures.next().unwrap_or_default();
-        Cost { allocations: next(), steps: next(), documents: next(), bytes: output.stdout.len() as u64, time: 0 }
+        // What a process keeps ends with it.
+        let (kept, bytes) = (0, output.stdout.len() as u64);
+        Cost { allocations: next(), kept, steps: next(), documents: next(), bytes, time: 0 }
     };
     wanted.iter().map(|case| (named(case), run(case))).collect()
 }

@@ -11,6 +11,8 @@ use crate::ALLOCATOR;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
     pub(crate) allocations: u64,
+    /// Bytes that are not given back.
+    pub(crate) kept: u64,
     /// Questions to the engine, and turns of loops that are as long as the world.
     pub(crate) steps: u64,
     /// Documents that were parsed.
@@ -30,6 +32,7 @@ impl Cost {
         let change = region.change();
         let cost = Self {
             allocations: (change.allocations + change.reallocations) as u64,
+            kept: change.bytes_allocated.saturating_sub(change.bytes_deallocated) as u64,
             steps: work::total() - steps,
             documents: upheld_syntax::documents_read() - documents,
             bytes: 0,
@@ -42,6 +45,7 @@ impl Cost {
     pub(crate) fn least(self, other: Self) -> Self {
         Self {
             allocations: self.allocations.min(other.allocations),
+            kept: self.kept.min(other.kept),
             steps: self.steps.min(other.steps),
             documents: self.documents.min(other.documents),
             bytes: self.bytes.min(other.bytes),
@@ -49,10 +53,11 @@ impl Cost {
         }
     }
 
-    fn parts(self) -> [(Part, u64, u64); 4] {
-        // What a few more may be: of tasks that go on beside, of lists that double, of digits.
+    fn parts(self) -> [(Part, u64, u64); PARTS] {
+        // What a few more may be: of tasks that go on beside, of buffers of connections that end a moment later, of lists that double, of digits.
         [
             (Part::Allocations, self.allocations, 200),
+            (Part::Kept, self.kept, 1 << 17),
             (Part::Steps, self.steps, 20),
             (Part::Documents, self.documents, 2),
             (Part::Bytes, self.bytes, 300),
@@ -60,7 +65,7 @@ impl Cost {
     }
 
     /// How often each part of this holds that of the same in a smaller world.
-    pub(crate) fn growth(self, smaller: Self) -> [Growth; 4] {
+    pub(crate) fn growth(self, smaller: Self) -> [Growth; PARTS] {
         let (parts, less) = (self.parts(), smaller.parts());
         std::array::from_fn(|place| {
             let ((part, more, slack), (_, few, _)) = (parts[place], less[place]);
@@ -72,16 +77,20 @@ impl Cost {
 
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { allocations, steps, documents, bytes, time } = self;
+        let Self { allocations, kept, steps, documents, bytes, time } = self;
         let time = milliseconds(*time);
-        write!(f, "{allocations:>9} {steps:>7} {documents:>5} {bytes:>8} {time:>8.1} ms")
+        write!(f, "{allocations:>9} {kept:>8} {steps:>7} {documents:>5} {bytes:>8} {time:>8.1} ms")
     }
 }
+
+/// How many parts are judged.
+const PARTS: usize = 5;
 
 /// A part of a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Allocations,
+    Kept,
     Steps,
     Documents,
     Bytes,

@@ -12,7 +12,7 @@ pub(crate) enum Law {
     Sweeps(&'static str),
     /// With what it lists or compares.
     Lists(&'static str),
-    /// With all pairs of what it lists.
+    /// It looks at all pairs of what it lists, and takes memory for what it lists.
     Pairs(&'static str),
     /// A known defect: so many times as much. The figure may only fall.
     Known(f64),
@@ -24,8 +24,8 @@ impl Law {
         match self {
             Self::Sweeps(_) if part == Part::Steps => 13.0,
             Self::Flat | Self::Sweeps(_) => 1.3,
-            Self::Lists(_) => 13.0,
-            Self::Pairs(_) => 130.0,
+            Self::Pairs(_) if part == Part::Steps => 130.0,
+            Self::Lists(_) | Self::Pairs(_) => 13.0,
             Self::Known(most) => most,
         }
     }

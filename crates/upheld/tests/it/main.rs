@@ -25,6 +25,7 @@ mod repository;
 mod served;
 mod serving;
 mod stamps;
+mod start;
 mod streams;
 mod support;
 mod surfaces;
