@@ -17,8 +17,11 @@ const EFFORT_OF_A_STEP: usize = 4;
 /// So many letters are kept as fast as one piece is looked at.
 const LETTERS_OF_A_PIECE: usize = 8;
 /// Any path may take this: some twenty forms, each with a few segments that steps change.
-const LEAST_EFFORT: usize = 500;
-const EFFORT_OF_A_LETTER: usize = 8;
+const LEAST_EFFORT: usize = 400;
+const EFFORT_OF_A_LETTER: usize = 4;
+/// Readings together may be so many times as long as the path, and a little more: policies are held against all of them.
+const MOST_TIMES: usize = 10;
+const MOST_MORE: usize = 256;
 
 /// Room for the forms of one path.
 #[derive(Debug, Default)]
@@ -153,10 +156,13 @@ impl Forms {
             }
             form += 1;
         }
+        let mut length = 0;
         for form in 0..self.all.all.len() {
             self.give(form);
-            self.decode()?;
-            if self.effort() > most_effort {
+            if self.decode()? == Taken::Something {
+                length += self.length();
+            }
+            if self.effort() > most_effort || length > MOST_TIMES * path.len() + MOST_MORE {
                 return Err(BadPath::TooManyReadings);
             }
         }
@@ -171,7 +177,7 @@ impl Forms {
             std::mem::swap(&mut self.given, &mut self.next);
         }
         match decoding {
-            Decoding::Last => self.decode(),
+            Decoding::Last => self.decode().map(drop),
             Decoding::Done => {
                 if let Some(place) = self.readings.place(&self.given) {
                     self.readings.put(&self.given, place, None);
@@ -238,13 +244,12 @@ impl Forms {
         self.next.iter().map(|piece| self.pieces.length(*piece) + 1).sum()
     }
 
-    /// Policies name things without escapes.
-    fn decode(&mut self) -> Result<(), BadPath> {
+    /// Policies name things without escapes. Whether there is one reading more.
+    fn decode(&mut self) -> Result<Taken, BadPath> {
         self.take(Step::DecodesAll)?;
-        if let Some(place) = self.readings.place(&self.next) {
-            self.readings.put(&self.next, place, None);
-        }
-        Ok(())
+        let Some(place) = self.readings.place(&self.next) else { return Ok(Taken::Nothing) };
+        self.readings.put(&self.next, place, None);
+        Ok(Taken::Something)
     }
 
     /// Does a step to the form that is given.

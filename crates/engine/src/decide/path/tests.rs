@@ -122,9 +122,10 @@ fn p37_forms_in_pieces_are_those_of_texts() {
         let naive = naive_readings(&path);
         several += usize::from(naive.as_ref().is_ok_and(|readings| readings.len() > 1));
         refused += usize::from(naive.is_err());
-        // Only the effort is bounded here, and not there.
+        // Only here the effort is bounded, and how long all readings are together.
+        let length: usize = naive.iter().flatten().map(String::len).sum();
         if own == Err(BadPath::TooManyReadings) && own != naive {
-            assert!(forms.effort() > Forms::most_effort(&path), "{path:?}");
+            assert!(forms.effort() > Forms::most_effort(&path) || length > 10 * path.len() + 256, "{path:?}");
             given_up += 1;
         } else {
             assert_eq!(own, naive, "{path:?}");
@@ -290,7 +291,7 @@ fn what_a_step_changes_is_not_plain_at_any_place() {
     assert!(is_plain("/"));
 }
 
-/// What clients send that mean well is read with a part of the effort.
+/// What clients send that mean well is read with less than half of the effort.
 #[test]
 fn p37_ordinary_addresses_take_a_part_of_the_effort() {
     for path in [
@@ -307,6 +308,6 @@ fn p37_ordinary_addresses_take_a_part_of_the_effort() {
     ] {
         let mut forms = Forms::default();
         assert_eq!(forms.read(path), Ok(()), "{path}");
-        assert!(forms.effort() * 3 < Forms::most_effort(path), "{} for {path}", forms.effort());
+        assert!(forms.effort() * 2 < Forms::most_effort(path), "{} for {path}", forms.effort());
     }
 }

@@ -33,7 +33,7 @@ fn random_paths_are_read_in_several_ways() {
             Some(readings) => several += usize::from(readings.len() > 1),
         }
     }
-    assert!(refused < 380 && several > 500, "{refused} refused, {several} read in several ways");
+    assert!(refused < 430 && several > 500, "{refused} refused, {several} read in several ways");
 }
 
 /// An escaped and a plain form in one path: some readers see the one, some the other, some both.
