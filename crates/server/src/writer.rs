@@ -2,6 +2,7 @@
 //! view is swapped in.
 
 mod admission;
+mod effect;
 mod tolerated;
 
 use std::collections::HashSet;
@@ -17,6 +18,8 @@ use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State
 
 pub(crate) use self::admission::NotAdmitted;
 use self::admission::{Planned, judged, with_notes};
+pub(crate) use self::effect::Effect;
+use self::effect::effective;
 use self::tolerated::{can_match, is_affordable};
 use crate::auth::{Access, Caller, Operation};
 use crate::folders::Folders;
@@ -140,27 +143,6 @@ pub(crate) struct Written {
     pub(crate) shifts: Option<Shifts>,
     /// What was said of it, in a word.
     admitted: Option<Outcome>,
-}
-
-/// What happens to a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
-    Created,
-    Replaced,
-    Deleted,
-    Unchanged,
-}
-
-impl Effect {
-    /// As answers have it.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Replaced => "replaced",
-            Self::Deleted => "deleted",
-            Self::Unchanged => "unchanged",
-        }
-    }
 }
 
 /// Why a write changed nothing.
@@ -483,24 +465,6 @@ impl Condition {
         };
         if holds { Ok(()) } else { Err(Refusal::Condition(self.clone(), found)) }
     }
-}
-
-/// The changes that change anything, and what happens to each document.
-fn effective(state: &State, changes: &[Change]) -> (Vec<Change>, Vec<(Key, Effect)>) {
-    let effects = effects(state, changes);
-    let effective = changes.iter().zip(&effects).filter(|(_, (_, effect))| *effect != Effect::Unchanged);
-    (effective.map(|(change, _)| change.clone()).collect(), effects)
-}
-
-fn effects(state: &State, changes: &[Change]) -> Vec<(Key, Effect)> {
-    let effect = |change: &Change| match (change, state.get(change.key())) {
-        (Change::Put { .. }, None) => Effect::Created,
-        (Change::Put { text, .. }, Some(old)) if old.text == *text => Effect::Unchanged,
-        (Change::Put { .. }, Some(_)) => Effect::Replaced,
-        (Change::Delete { .. }, Some(_)) => Effect::Deleted,
-        (Change::Delete { .. }, None) => Effect::Unchanged,
-    };
-    changes.iter().map(|change| (change.key().clone(), effect(change))).collect()
 }
 
 fn nanoseconds(time: Timestamp) -> upheld_model::Timestamp {

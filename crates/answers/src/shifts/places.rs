@@ -72,8 +72,12 @@ impl Compared<'_, '_> {
         let reached = is_known.then(|| dialect.reached(snapshots, self.causes.documents(), MOST)).flatten();
         reached.unwrap_or_else(|| {
             let [(was, was_all), (is, is_all)] = snapshots.map(|snapshot| dialect.questions(snapshot, MOST));
-            let both = was.into_iter().chain(is).inspect(|_| work::step()).map(|words| (key(&words), words));
-            let both: BTreeMap<String, Words> = both.collect();
+            // One by one: there may be so many that to sort them all takes a while.
+            let mut both: BTreeMap<String, Words> = BTreeMap::new();
+            for words in was.into_iter().chain(is) {
+                work::step();
+                both.insert(key(&words), words);
+            }
             let is_cut = [was_all, is_all].contains(&Listing::Cut);
             Reached {
                 questions: both.into_values().map(|words| vec![words]).collect(),
@@ -146,11 +150,11 @@ fn key(words: &Words) -> String {
 
 /// Questions in order, and lists of them by the first of each.
 fn in_order(questions: Vec<Vec<Words>>) -> impl Iterator<Item = Vec<Words>> {
-    let sorted = questions.into_iter().map(|mut alike| {
+    let mut by_first: BTreeMap<Option<String>, Vec<Words>> = BTreeMap::new();
+    for mut alike in questions {
         work::steps(alike.len() as u64);
         alike.sort_by_cached_key(key);
-        alike
-    });
-    let by_first: BTreeMap<Option<String>, Vec<Words>> = sorted.map(|alike| (alike.first().map(key), alike)).collect();
+        by_first.insert(alike.first().map(key), alike);
+    }
     by_first.into_values()
 }

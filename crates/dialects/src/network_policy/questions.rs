@@ -172,9 +172,11 @@ impl Query<'_> {
 pub(super) fn all(network: &Network, most: usize) -> (Vec<Words>, Listing) {
     let ports = ports(network);
     let titles: Vec<String> = network.workloads.iter().map(Workload::title).collect();
-    let pairs = titles.iter().flat_map(|from| titles.iter().map(move |to| (from, to))).filter(|(from, to)| from != to);
+    // A step for each row: to list is nothing beside to ask.
+    let rows = titles.iter().inspect(|_| work::step());
+    let pairs = rows.flat_map(|from| titles.iter().map(move |to| (from, to))).filter(|(from, to)| from != to);
     let asked = pairs.flat_map(|(from, to)| ports.iter().map(move |port| words(from, to, *port)));
-    let mut all: Vec<Words> = asked.take(most + 1).inspect(|_| work::step()).collect();
+    let mut all: Vec<Words> = asked.take(most + 1).collect();
     let listing = if all.len() > most { Listing::Cut } else { Listing::Whole };
     all.truncate(most);
     (all, listing)

@@ -10,7 +10,7 @@ use upheld_server::config::Limits;
 
 use crate::freezing::workloads;
 use crate::strangers::frame;
-use crate::support::{Answer, Served};
+use crate::support::Served;
 
 /// What changed between nothing and many workloads: it takes much longer than anybody waits here, unless somebody ends it.
 const DIFF: &str = r#"{"before": 0, "after": 1}"#;
@@ -20,17 +20,16 @@ const LONG: usize = 640;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A server that knows many workloads.
-fn served(limits: Limits) -> Served {
-    let served = Served::start(Config { limits: Limits { batch: 2 * LONG, ..limits }, ..Config::default() });
+fn served(time: Duration) -> Served {
+    let limits = Limits { time, batch: 2 * LONG, ..Limits::default() };
+    let served = Served::start(Config { limits, ..Config::default() });
     let written = served.post("/v1/revisions", &workloads(LONG));
     assert_eq!(written.status, 201, "{}", written.text);
     served
 }
 
 /// As long as nobody is told to wait.
-fn patient() -> Limits {
-    Limits { time: Duration::from_mins(10), ..Limits::default() }
-}
+const PATIENT: Duration = Duration::from_mins(10);
 
 /// How many long questions there are.
 fn questions(served: &Served, state: &str) -> u64 {
@@ -79,7 +78,7 @@ fn asked(served: &Served) -> TcpStream {
 
 #[test]
 fn p1_a_client_of_http_1_that_leaves_takes_its_work_along() {
-    let served = served(patient());
+    let served = served(PATIENT);
     left("a closed connection", &served, |served| {
         let stream = asked(served);
         Box::new(move || {
@@ -115,7 +114,7 @@ fn streamed(served: &Served) -> TcpStream {
 
 #[test]
 fn p1_a_stream_of_http_2_that_is_reset_takes_its_work_along() {
-    let served = served(patient());
+    let served = served(PATIENT);
     left("a stream that is reset", &served, |served| {
         let mut stream = streamed(served);
         Box::new(move || {
@@ -135,8 +134,8 @@ fn p1_a_stream_of_http_2_that_is_reset_takes_its_work_along() {
 
 #[test]
 fn p1_work_ends_with_the_time_of_its_request() {
-    let served = served(Limits { time: Duration::from_secs(1), ..Limits::default() });
-    let refused: Answer = served.post("/v1/diff", DIFF);
+    let served = served(Duration::from_secs(1));
+    let refused = served.post("/v1/diff", DIFF);
     // Whoever comes to places in time says how far they came.
     let is_part = || refused.json()["next"].is_u64();
     assert!(refused.status == 503 || is_part(), "{}", refused.text);
@@ -148,7 +147,7 @@ fn p1_work_ends_with_the_time_of_its_request() {
 /// A page asks in the name of its reader, and ends with them.
 #[test]
 fn p1_a_page_that_is_left_takes_its_work_along() {
-    let served = served(patient());
+    let served = served(PATIENT);
     left("a page that is left", &served, |served| {
         let mut stream = served.connect();
         let request = "GET /changes?before=0&after=1 HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\n\r\n";
@@ -163,7 +162,7 @@ fn p1_a_page_that_is_left_takes_its_work_along() {
 /// Whoever waits for their turn and leaves is no longer in line.
 #[test]
 fn p1_questions_that_wait_go_with_their_clients() {
-    let served = served(patient());
+    let served = served(PATIENT);
     let first = asked(&served);
     eventually("the first", || questions(&served, "working") == 1);
     let others: Vec<TcpStream> = (0..8).map(|_| asked(&served)).collect();
@@ -177,7 +176,7 @@ fn p1_questions_that_wait_go_with_their_clients() {
 /// The server ends, and what it was asked with it.
 #[test]
 fn p1_a_server_ends_while_it_works() {
-    let served = served(patient());
+    let served = served(PATIENT);
     let mut stream = asked(&served);
     eventually("the question", || questions(&served, "working") == 1);
     let begun = Instant::now();

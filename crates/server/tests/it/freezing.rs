@@ -91,7 +91,7 @@ fn p1_a_comparison_of_everything_is_answered_in_parts() {
         served.post("/v1/diff", r#"{"before": 0, "after": 1}"#).json()
     };
     assert_eq!((&whole["verdict"], whole.get("next")), (&json!("differs"), None), "{whole}");
-    let served = served(Limits { steps: 12_000, ..Limits::default() });
+    let served = served(Limits { steps: 9_000, ..Limits::default() });
     written(&served);
     let (mut sum, mut from, mut parts) = ([0; 4], 0, 0);
     loop {
