@@ -118,8 +118,8 @@ struct Explained {
     reports: Vec<Report>,
 }
 
-fn explained(world: &World, count: usize, skipped: Skipped) -> Result<Explained, Problems> {
-    let policies = Policies::from_text((world.documents)(count))?.listing(skipped).at(Timestamp(0));
+fn explained(world: &World, count: usize, skipped: &Skipped) -> Result<Explained, Problems> {
+    let policies = Policies::from_text((world.documents)(count))?.listing(skipped.clone()).at(Timestamp(0));
     let question = (world.question)()?;
     // The first makes room for all others.
     let reports = policies.explain(&question)?.reports;
@@ -136,7 +136,7 @@ fn p8_an_explanation_costs_what_it_shows_and_not_what_there_is() -> Result<(), P
     for world in &WORLDS {
         for skipped in [Skipped::default(), Skipped::AtMost(0)] {
             // There are more than 64 policies, the number of those that changes of a request are looked for in.
-            let (few, many) = (explained(world, 100, skipped.clone())?, explained(world, 1_000, skipped.clone())?);
+            let (few, many) = (explained(world, 100, &skipped)?, explained(world, 1_000, &skipped)?);
             let has_grown = |few: u64, many: u64| many * 2 > few * 3;
             let told = format!(
                 "{} {skipped:?}: {} → {} allocations of {} → {} bytes, {} → {} bytes of answer",
@@ -155,11 +155,11 @@ fn p8_an_explanation_costs_what_it_shows_and_not_what_there_is() -> Result<(), P
 #[test]
 fn p8_the_usual_answer_is_the_beginning_of_the_one_that_lists_all() -> Result<(), Problems> {
     for world in &WORLDS {
-        let all = explained(world, 60, Skipped::All)?.reports;
+        let all = explained(world, 60, &Skipped::All)?.reports;
         let any = all.iter().map(|report| report.candidates.len()).max();
         assert!(any > Some(50), "{}: all are listed: {any:?}", world.name);
         for most in [0, 1, 2, 20, 59, 100] {
-            let few = explained(world, 60, Skipped::AtMost(most))?.reports;
+            let few = explained(world, 60, &Skipped::AtMost(most))?.reports;
             for (few, all) in few.iter().zip(&all) {
                 let told = format!("{} {most}: {}", world.name, few.headline.text);
                 assert_eq!(few.headline, all.headline, "{told}");
@@ -179,7 +179,7 @@ fn p8_the_usual_answer_is_the_beginning_of_the_one_that_lists_all() -> Result<()
 #[test]
 fn p8_all_of_few_are_listed_as_they_are_without_a_count() -> Result<(), Problems> {
     for world in &WORLDS {
-        let (usual, all) = (explained(world, 9, Skipped::default())?, explained(world, 9, Skipped::All)?);
+        let (usual, all) = (explained(world, 9, &Skipped::default())?, explained(world, 9, &Skipped::All)?);
         assert_eq!(usual.length, all.length, "{}", world.name);
         assert!(all.reports.iter().all(|report| report.left_out == 0), "{}", world.name);
     }

@@ -117,7 +117,7 @@ impl Network {
 
     /// Everything with pods, as it is listed.
     pub(super) fn listed(&self) -> Vec<ListedObject> {
-        self.workloads.iter().map(|workload| workload.listed()).collect()
+        self.workloads.iter().map(Workload::listed).collect()
     }
 
     /// One of them by its identity.

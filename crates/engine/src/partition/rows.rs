@@ -55,7 +55,9 @@ impl CellRows {
             if usual_comes {
                 let Some((_, sort)) = firsts.next() else { break };
                 let cell = number(usual(sort));
-                row.usual.get_mut(sort).into_iter().for_each(|known| *known = Some(cell));
+                if let Some(known) = row.usual.get_mut(sort) {
+                    *known = Some(cell);
+                }
             } else {
                 let Some((column, key)) = others.next() else { break };
                 row.others.insert(column, number(key));
@@ -98,7 +100,9 @@ impl CellRows {
             let mut left = sorts.clone();
             for (column, cell) in &row.others {
                 let sort = self.sort_of.get(*column).and_then(|sort| left.get_mut(*sort));
-                sort.into_iter().for_each(|left| *left -= size_of(column));
+                if let Some(left) = sort {
+                    *left -= size_of(column);
+                }
                 note(&mut cells, *cell, (number, *column, size * size_of(column)));
             }
             for ((usual, left), columns) in row.usual.iter().zip(left).zip(&self.of_sort) {

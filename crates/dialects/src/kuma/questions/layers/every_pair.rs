@@ -274,7 +274,9 @@ impl Destinations {
             }
             let sort = known_sorts.add((destination.targets.len(), destination.service.is_some()), ());
             of_sort.resize(known_sorts.len(), Vec::new());
-            of_sort.get_mut(sort).into_iter().for_each(|members| members.push(class));
+            if let Some(members) = of_sort.get_mut(sort) {
+                members.push(class);
+            }
             sorts.push(sort);
             for target in destination.targets.iter().flatten().filter(|target| around(**target) != Some(**target)) {
                 by_target.entry(*target).or_default().push(class);
