@@ -371,9 +371,10 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether another server wrote what is not in the view here.
+    /// Whether another server wrote what is not in the view here. A database that was put back may have come to the same revision again.
     async fn is_behind(&self) -> Result<bool, StoreError> {
-        Ok(self.store.head().await?.revision != self.live.view().revision())
+        let (head, view) = (self.store.head().await?, self.live.view());
+        Ok((head.revision, head.digest) != (view.revision(), view.state.digest()))
     }
 
     /// Whether the log still has the past that was read: a database that was put back to an earlier state has another one.

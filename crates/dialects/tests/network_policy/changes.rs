@@ -101,6 +101,7 @@ fn steps(count: usize) -> [u64; 3] {
 
 #[test]
 fn p10_a_document_that_changes_is_read_and_no_other() {
-    assert_eq!(steps(12), [2; 3], "as it was, and as it is");
-    assert_eq!(steps(120), [2; 3]);
+    let few = steps(12);
+    assert!(few.iter().all(|steps| *steps < 10), "as it was, and as it is: {few:?}");
+    assert_eq!(steps(120), few);
 }

@@ -113,7 +113,8 @@ pub(crate) fn costs(system: System, size: usize, of: &str, refused: &mut Vec<Str
         let is_write = request.method == "PUT" || request.path == "/v1/revisions" && request.method == "POST";
         if is_write {
             // A write is no question: the second one says nothing new. Documents that say something new come one after the other.
-            let cost = tell(request);
+            // It keeps what it wrote, and what was there before goes beside its answer.
+            let cost = Cost { kept: 0, ..tell(request) };
             costs.entry(request.case.clone()).and_modify(|known: &mut Cost| *known = known.least(cost)).or_insert(cost);
             continue;
         }
