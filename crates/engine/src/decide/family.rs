@@ -238,11 +238,11 @@ impl Family for Decide {
             let measure = Measure { target, conditions: Truth::True, steps: 0 };
             hits.push(Hit { entry, place: Place::default(), certain: target == Truth::True, measure });
         };
-        if *read != ReadIn::One {
+        if *read == ReadIn::One {
+            self.index.find(asked, |slot| self.in_slot(slot), found, sit);
+        } else {
             let most = if W::RECORDS { usize::MAX } else { MOST_DOUBTS };
             self.look_in_doubt(asked, most, found, some, &mut sit);
-        } else {
-            self.index.find(asked, |slot| self.in_slot(slot), found, sit);
         }
         once_each(hits);
         if has_conditions {
