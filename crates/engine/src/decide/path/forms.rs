@@ -128,6 +128,11 @@ impl Forms {
         LEAST_EFFORT + EFFORT_OF_A_LETTER * path.len()
     }
 
+    /// The most bytes that all readings of a path may have together.
+    pub(super) fn most_read(path: &str) -> usize {
+        MOST_TIMES * path.len() + MOST_MORE
+    }
+
     /// Every form of a path, by all steps in all orders, decoded at last. Where there are too many, or they take too much, the work ends
     /// at once.
     pub(super) fn read(&mut self, path: &str) -> Result<(), BadPath> {
@@ -162,7 +167,7 @@ impl Forms {
             if self.decode()? == Taken::Something {
                 length += self.length();
             }
-            if self.effort() > most_effort || length > MOST_TIMES * path.len() + MOST_MORE {
+            if self.effort() > most_effort || length > Self::most_read(path) {
                 return Err(BadPath::TooManyReadings);
             }
         }
